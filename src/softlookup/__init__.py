@@ -1,0 +1,40 @@
+"""softlookup: ask long contracts questions on your own machine, with clause citations or an honest abstention.
+
+Names load on first use (PEP 562), so that ``import softlookup`` never loads torch or transformers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Answer": "softlookup.evidence.answer",
+    "Session": "softlookup.session",
+    "SoftlookupError": "softlookup.errors",
+    "load_model": "softlookup.runtime.load",
+    "read_document": "softlookup.documents.read",
+}
+
+__all__ = ["Answer", "Session", "SoftlookupError", "__version__", "load_model", "read_document"]
+
+if TYPE_CHECKING:
+    from softlookup.evidence.answer import Answer
+    from softlookup.documents.read import read_document
+    from softlookup.errors import SoftlookupError
+    from softlookup.runtime.load import load_model
+    from softlookup.session import Session
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module attribute can be anything
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'softlookup' has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - only needed on first use
+
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

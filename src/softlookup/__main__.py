@@ -1,0 +1,5 @@
+"""``python -m softlookup``."""
+
+from softlookup.cli import main
+
+raise SystemExit(main())

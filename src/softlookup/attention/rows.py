@@ -1,0 +1,97 @@
+"""Attention weights of a few query rows, reduced at once; never the [T, T] matrix of a whole prompt.
+
+Memory is Hq x Tq x Tk floats of one layer for the rows that are asked for (a question has 10 to 60), in
+blocks of rows when there are more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+# rows x keys of one block: 32 MiB of fp32 weights per head
+_BLOCK_ELEMENTS = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class RowStatistics:
+    """Statistics of every row; each [Hq, Tq], fp32.
+
+    ``entropy`` in nats, ``normalized_entropy`` divides by ln(visible keys) (NaN for fewer than two),
+    ``max_weight`` the largest weight, ``sink_mass`` the weight of the first key, ``max_score`` the
+    largest scaled score.
+    """
+
+    entropy: torch.Tensor
+    normalized_entropy: torch.Tensor
+    max_weight: torch.Tensor
+    sink_mass: torch.Tensor
+    max_score: torch.Tensor
+
+
+def row_scores(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    visible: torch.Tensor | None,
+    scale: float,
+    softcap: float | None = None,
+) -> torch.Tensor:
+    """Scaled scores [Hq, Tq, Tk] in fp32, -inf where ``visible`` [Tq, Tk] is False.
+
+    query [Hq, Tq, D], key [Hkv, Tk, D] with Hkv dividing Hq; query head h reads key head
+    h // (Hq / Hkv). Softcap: ``cap * tanh(score / cap)`` after the scale, before the mask.
+    """
+    heads, rows, dim = query.shape
+    kv_heads = key.shape[0]
+    if heads % kv_heads:
+        raise ValueError(f"key has {kv_heads} heads, which must divide query's {heads}")
+    grouped = query.float().reshape(kv_heads, heads // kv_heads * rows, dim) * scale
+    scores = (grouped @ key.float().transpose(-1, -2)).view(heads, rows, -1)
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    if visible is not None:
+        scores = scores.masked_fill(~visible, -torch.inf)
+    return scores
+
+
+def grouped_key_mass(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    visible: torch.Tensor | None,
+    scale: float,
+    groups: torch.Tensor,
+    *,
+    softcap: float | None = None,
+) -> torch.Tensor:
+    """Mean weight that the rows of each group give to each key: [Hq, G, Tk], fp32.
+
+    ``groups`` [G, Tq] holds the averaging weights of the rows (each line sums to one). Rows that see no
+    key contribute nothing. Shapes of the other arguments as in :func:`row_scores`.
+    """
+    heads, rows, _ = query.shape
+    keys = key.shape[1]
+    block = max(1, _BLOCK_ELEMENTS // max(1, keys))
+    mass = query.new_zeros((heads, groups.shape[0], keys), dtype=torch.float32)
+    for start in range(0, rows, block):
+        part = slice(start, start + block)
+        scores = row_scores(query[:, part], key, None if visible is None else visible[part], scale, softcap)
+        weights = torch.nan_to_num_(torch.softmax(scores, dim=-1), nan=0.0)  # a row of -inf alone
+        mass += groups[:, part].float() @ weights
+    return mass
+
+
+def row_statistics(scores: torch.Tensor) -> RowStatistics:
+    """Statistics of scores [Hq, Tq, Tk] (-inf = not visible). Entropy: H = lse - sum(weight * score)."""
+    lse = torch.logsumexp(scores, dim=-1)
+    weights = torch.exp(scores - lse.unsqueeze(-1))
+    finite = torch.where(torch.isfinite(scores), scores, torch.zeros_like(scores))
+    entropy = lse - (weights * finite).sum(-1)
+    visible = torch.isfinite(scores).sum(-1)
+    return RowStatistics(
+        entropy=entropy,
+        normalized_entropy=torch.where(visible > 1, entropy / visible.clamp(min=2).log(), torch.nan),
+        max_weight=weights.amax(-1),
+        sink_mass=weights[..., 0],
+        max_score=scores.amax(-1),
+    )

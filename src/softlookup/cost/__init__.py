@@ -1,0 +1,1 @@
+"""What a run will cost and how a document should be read; no torch."""

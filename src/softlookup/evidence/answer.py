@@ -1,0 +1,139 @@
+"""The result of one question: answer, citations, ranking, plan, coverage; frozen, JSON-ready, no computation."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from softlookup.errors import ExitCode
+
+SCHEMA = 1
+
+Outcome = Literal["answered", "no_evidence", "conflict"]
+Via = Literal["attention", "lexical", "reference", "definition"]
+StrategyName = Literal["full_context", "retrieval", "hybrid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A clause and a verbatim quote: ``document.text[start:end] == quote``.
+
+    ``score`` and ``p_value`` are those of the calibrated attention; None for clauses added because a
+    cited clause needs them (``via`` reference or definition; ``why`` names the link).
+    """
+
+    clause: str
+    heading: str
+    start: int
+    end: int
+    page: int | None
+    quote: str
+    quote_check: Literal["verbatim"]
+    score: float | None
+    p_value: float | None
+    via: Via
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """One passage of the display order; ``score`` is the fused score, comparable within one question only."""
+
+    start: int
+    end: int
+    clause: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSummary:
+    """What was fed to the model and why. Counts are tokens of the model's own tokenizer."""
+
+    strategy: StrategyName
+    reason: str
+    document_tokens: int
+    context_tokens: int
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageSummary:
+    """What of the document was read: by the reader (characters, pages) and by the model (tokens)."""
+
+    pages: int | None
+    characters: int
+    tokens_total: int
+    tokens_read: int
+    skipped: tuple[str, ...]
+    complete: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSummary:
+    """Identity of the document."""
+
+    path: str
+    sha256: str
+    format: str
+    clauses: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary:
+    """Identity of the model. ``heads`` are (layer, head) pairs from 0, or a phrase when not profiled."""
+
+    name: str
+    sha256: str
+    template_sha256: str
+    heads: tuple[tuple[int, int], ...] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Wall time per phase; phases shared by several questions carry their full time in each answer."""
+
+    read: float = 0.0
+    load: float = 0.0
+    prefill: float = 0.0
+    calibrate: float = 0.0
+    question: float = 0.0
+    answer: float = 0.0
+    total: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What softlookup says to one question; the JSON object of ``softlookup ask --json``.
+
+    ``answer`` is the model's text, unverified; ``evidence_score`` the calibrated attention score that
+    the decision uses; ``p_value`` its rank among off-topic questions on the same document.
+    """
+
+    question: str
+    outcome: Outcome
+    needs_review: bool
+    reason: str
+    answer: str
+    p_value: float | None
+    alpha: float
+    citations: tuple[Citation, ...]
+    ranking: tuple[RankedPassage, ...]
+    evidence_score: float | None
+    plan: PlanSummary
+    coverage: CoverageSummary
+    alerts: tuple[str, ...]
+    document: DocumentSummary
+    model: ModelSummary
+    seconds: Seconds
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """4 for a partly read document, else 3 without evidence, else 0 (precedence of the command line)."""
+        if not self.coverage.complete:
+            return ExitCode.DOCUMENT
+        return ExitCode.NO_EVIDENCE if self.outcome == "no_evidence" else ExitCode.OK
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object, with ``schema`` first."""
+        return {"schema": SCHEMA, **asdict(self)}

@@ -1,0 +1,203 @@
+"""Fixed questions that are run on every document beside the user's; no scoring here.
+
+Two lists per language, with two jobs:
+
+- ``ordinary``: common contract questions. Their mean is the *null*: the attention that any contract
+  question draws to a token. Subtracting it leaves what this question adds.
+- ``off_topic``: questions of contract style about matters that a commercial contract does not treat.
+  Their scores on the same document are the reference sample of the p-value.
+
+The lists are part of the method: a change of wording changes scores, so ``BANK_VERSION`` enters every
+fingerprint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+BANK_VERSION = 1
+
+Language = Literal["en", "zh"]
+
+_ORDINARY_EN = (
+    "Who are the parties?",
+    "When does the agreement start?",
+    "How long does the agreement last?",
+    "Can the agreement be renewed?",
+    "Which law governs the agreement?",
+    "How are disputes resolved?",
+    "What must be paid, and when?",
+    "Is interest charged on late payment?",
+    "Who pays taxes?",
+    "How can a party terminate the agreement?",
+    "What happens after termination?",
+    "Is liability limited?",
+    "Who indemnifies whom?",
+    "What must be kept confidential?",
+    "Who owns the intellectual property?",
+    "What licence is granted?",
+    "May the agreement be assigned?",
+    "What warranties are given?",
+    "What insurance is required?",
+    "May the books and records be inspected?",
+    "What must be delivered?",
+    "How are notices given?",
+    "How can the agreement be amended?",
+    "What happens in case of force majeure?",
+    "Is there a minimum purchase?",
+    "Are there restrictions on competition?",
+    "May employees be solicited?",
+    "Is there an exclusive right?",
+    "What happens on a change of control?",
+    "Which documents form the entire agreement?",
+    "Are the parties independent contractors?",
+    "What are the remedies for breach?",
+)
+
+_OFF_TOPIC_EN = (
+    "Who inherits the house when the testator dies?",
+    "How many days of maternity leave may the nurse take?",
+    "Is the tenant allowed to keep a dog in the flat?",
+    "Which parent has custody of the children in summer?",
+    "What is the deductible for storm damage to the roof?",
+    "How deep must the foundations of the garage be?",
+    "Which vaccine must the traveller have received?",
+    "What is the maximum speed of the ferry?",
+    "How many goals earn the striker a bonus?",
+    "What grade does the student need to keep the scholarship?",
+    "When must the orchestra arrive for the rehearsal?",
+    "How much oil may the tanker discharge in port?",
+    "Which bedroom does the au pair use?",
+    "What is the alimony after the divorce?",
+    "Who feeds the horses at the weekend?",
+    "How often must the swimming pool be cleaned?",
+    "Which seeds may the farmer sow next year?",
+    "What is the penalty for overdue library books?",
+    "How high may the garden fence be?",
+    "Which organ may be donated after death?",
+    "What does the wedding caterer serve to vegetarians?",
+    "How many passengers may the balloon carry?",
+    "When does the museum return the painting?",
+    "Which dental treatments are covered by the policy?",
+    "What altitude must the drone not exceed?",
+    "How is the prize of the chess tournament divided?",
+    "Who repairs the elevator in the apartment building?",
+    "What is the curfew for residents of the dormitory?",
+    "How many eggs must the hatchery supply each week?",
+    "Which hymns are sung at the funeral?",
+    "What is the bail amount for the defendant?",
+    "How long must the astronaut stay in quarantine?",
+    "Which side of the road must the cyclist use?",
+    "What temperature must the bakery oven reach?",
+    "How many votes does the parish council need?",
+    "What is the toll for lorries on the bridge?",
+    "Who chooses the name of the racing yacht?",
+    "When may hunters shoot deer on the estate?",
+    "What is the recipe for the house dressing?",
+)
+
+_ORDINARY_ZH = (
+    "合同双方是谁？",
+    "合同从何时起生效？",
+    "合同期限多长？",
+    "合同可以续签吗？",
+    "适用哪国法律？",
+    "争议如何解决？",
+    "应付多少款项，何时支付？",
+    "逾期付款要付利息吗？",
+    "税费由谁承担？",
+    "一方如何解除合同？",
+    "合同终止后如何处理？",
+    "赔偿责任有上限吗？",
+    "谁应当赔偿对方的损失？",
+    "哪些信息必须保密？",
+    "知识产权归谁所有？",
+    "授予了什么许可？",
+    "合同可以转让吗？",
+    "作出了哪些保证？",
+    "需要购买哪些保险？",
+    "可以查阅账簿和记录吗？",
+    "应当交付什么？",
+    "通知如何送达？",
+    "合同如何变更？",
+    "发生不可抗力怎么办？",
+    "违约金是多少？",
+    "有竞业限制吗？",
+    "质量标准是什么？",
+    "如何验收？",
+    "保证金是多少？",
+    "合同一式几份？",
+    "附件包括哪些？",
+    "违约应承担什么责任？",
+)
+
+_OFF_TOPIC_ZH = (
+    "立遗嘱人去世后房子由谁继承？",
+    "护士可以休多少天产假？",
+    "住户可以养狗吗？",
+    "离婚后孩子由谁抚养？",
+    "屋顶遭受暴风雨损坏的免赔额是多少？",
+    "车库的地基要挖多深？",
+    "旅客必须接种哪种疫苗？",
+    "渡轮的最高航速是多少？",
+    "前锋进多少球可以拿到奖金？",
+    "学生要考多少分才能保住奖学金？",
+    "乐团几点到场排练？",
+    "油轮在港内可以排放多少油？",
+    "保姆住哪间卧室？",
+    "离婚后的赡养费是多少？",
+    "周末由谁喂马？",
+    "游泳池多久清洗一次？",
+    "农民明年可以播种哪些种子？",
+    "图书馆的书逾期罚多少钱？",
+    "花园的围墙可以建多高？",
+    "去世后可以捐献哪些器官？",
+    "婚宴给素食者准备什么菜？",
+    "热气球可以载多少名乘客？",
+    "博物馆何时归还油画？",
+    "哪些牙科治疗可以报销？",
+    "无人机不得超过什么高度？",
+    "象棋比赛的奖品怎么分？",
+    "公寓楼的电梯由谁修理？",
+    "宿舍晚上几点锁门？",
+    "孵化场每周要供应多少鸡蛋？",
+    "葬礼上唱哪些歌？",
+    "被告人的保释金是多少？",
+    "宇航员要隔离多长时间？",
+    "骑自行车应当靠哪一侧行驶？",
+    "面包房的烤箱要达到多少度？",
+    "村民代表会议需要多少票通过？",
+    "货车过桥收费多少？",
+    "谁来给赛艇起名？",
+    "猎人什么时候可以在庄园猎鹿？",
+    "招牌沙拉酱的配方是什么？",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionBank:
+    """Questions of one language; the tuples never overlap."""
+
+    language: Language
+    ordinary: tuple[str, ...]
+    off_topic: tuple[str, ...]
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Ordinary questions, then off-topic ones."""
+        return self.ordinary + self.off_topic
+
+
+def question_bank(language: Language) -> QuestionBank:
+    """The bank of ``language``: it should be that of the question, since wording of another language draws different attention."""
+    if language == "zh":
+        return QuestionBank("zh", _ORDINARY_ZH, _OFF_TOPIC_ZH)
+    return QuestionBank("en", _ORDINARY_EN, _OFF_TOPIC_EN)
+
+
+def language_of(text: str) -> Language:
+    """``zh`` when Han characters make up at least a fifth of the letters, else ``en``."""
+    letters = [character for character in text if character.isalpha()]
+    han = sum("\u3400" <= character <= "\u9fff" for character in letters)
+    return "zh" if letters and han >= 0.2 * len(letters) else "en"

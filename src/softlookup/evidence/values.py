@@ -1,0 +1,96 @@
+"""Numbers and dates in a text, in one canonical form each, to check that an answer invents none.
+
+Canonical: digits without separators ("2,500,000" -> "2500000", "12.50" -> "12.5"), number words and
+Chinese numerals as digits ("thirty" -> "30", "三十" -> "30"), a percent sign kept ("5%").
+"""
+
+from __future__ import annotations
+
+import re
+
+_WORDS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+    "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+    "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        "january|jan february|feb march|mar april|apr may june|jun july|jul august|aug "
+        "september|sep|sept october|oct november|nov december|dec".split(), 1
+    )
+    for name in names.split("|")
+}  # fmt: skip
+_HAN = {c: n for n, cs in enumerate(("零〇○", "一壹", "二贰两", "三叁", "四肆", "五伍", "六陆", "七柒", "八捌", "九玖")) for c in cs}
+_HAN_SCALES = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1_000, "仟": 1_000, "万": 10_000, "亿": 100_000_000}
+_FULL_WIDTH = str.maketrans("０１２３４５６７８９．，％", "0123456789.,%")
+
+_DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_WORD_NUMBER = re.compile(
+    r"\b(?:%s)(?:[-\s]+(?:and\s+)?(?:%s))*\b" % ("|".join((*_WORDS, *_SCALES)), "|".join((*_WORDS, *_SCALES))), re.IGNORECASE
+)
+_HAN_NUMBER = re.compile(f"[{''.join(_HAN)}{''.join(_HAN_SCALES)}]+")
+_MONTH_DATE = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+)?({'|'.join(_MONTHS)})\b\.?(?:\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?", re.IGNORECASE
+)
+
+
+def values_in(text: str) -> frozenset[str]:
+    """Canonical numbers in ``text``; the month of a written date counts as its name ("march")."""
+    text = text.translate(_FULL_WIDTH)
+    found = {_canonical(match.group()) for match in _DIGITS.finditer(text)}
+    found |= {str(value) for match in _WORD_NUMBER.finditer(text) if (value := _from_words(match.group())) is not None}
+    found |= {str(value) for match in _HAN_NUMBER.finditer(text) if (value := _from_han(match.group())) is not None}
+    for match in _MONTH_DATE.finditer(text):
+        if match.group(1) or match.group(3):  # "may" alone is a verb
+            found.add(f"month {_MONTHS[match.group(2).lower()]}")
+    return frozenset(found)
+
+
+def unsupported_values(answer: str, passages: list[str]) -> tuple[str, ...]:
+    """Canonical numbers of ``answer`` that occur in none of ``passages``, sorted."""
+    known = frozenset().union(*(values_in(passage) for passage in passages)) if passages else frozenset()
+    return tuple(sorted(values_in(answer) - known))
+
+
+def _canonical(digits: str) -> str:
+    digits = digits.replace(",", "")
+    if "." in digits:
+        digits = digits.rstrip("0").rstrip(".")
+    return digits.lstrip("0") or "0"
+
+
+def _from_words(phrase: str) -> int | None:
+    total = current = 0
+    words = [word for word in re.split(r"[-\s]+", phrase.lower()) if word != "and"]
+    if words == ["one"]:  # "one" alone is usually a pronoun
+        return None
+    for word in words:
+        if word in _WORDS:
+            current += _WORDS[word]
+        elif word == "hundred":
+            current = max(1, current) * 100
+        else:
+            total += max(1, current) * _SCALES[word]
+            current = 0
+    return total + current
+
+
+def _from_han(numeral: str) -> int | None:
+    if len(numeral) == 1 and numeral in "一十百千万亿两":  # "一方", "百分之": seldom a number alone
+        return None
+    if not any(character in _HAN_SCALES for character in numeral):
+        return int("".join(str(_HAN[character]) for character in numeral))
+    total = section = digit = 0
+    for character in numeral:
+        if character in _HAN:
+            digit = _HAN[character]
+        elif _HAN_SCALES[character] >= 10_000:
+            total = (total + section + digit) * _HAN_SCALES[character] if section or digit else total or _HAN_SCALES[character]
+            section = digit = 0
+        else:
+            section += max(1, digit) * _HAN_SCALES[character]
+            digit = 0
+    return total + section + digit

@@ -1,0 +1,104 @@
+"""The document's KV cache: filled once, read by every question, cut back after each; nothing on disk.
+
+transformers' ``DynamicLayer`` copies the whole cache on every append; here keys and values are written
+into storage with room to spare, and the model gets views of it. Length, storage and positions move
+together, because the length lives in one place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
+
+from softlookup.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# appended at a time when the storage is full; one question with its answer usually fits
+_ROOM = 512
+
+
+class GrowingLayer(DynamicLayer):
+    """A ``DynamicLayer`` whose storage has spare room. keys, values: views [B, Hkv, length, D]."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._keys: torch.Tensor | None = None
+        self._values: torch.Tensor | None = None
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *_args: object, **_kwargs: object
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Append [B, Hkv, n, D] and return all keys and values so far."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        length = self.get_seq_length()
+        self._keys = _with_room(self._keys, key_states, length)
+        self._values = _with_room(self._values, value_states, length)
+        total = length + key_states.shape[-2]
+        self._keys[:, :, length:total] = key_states
+        self._values[:, :, length:total] = value_states
+        self.keys, self.values = self._keys[:, :, :total], self._values[:, :, :total]
+        return self.keys, self.values
+
+    def truncate(self, length: int) -> None:
+        """Keep the first ``length`` positions; the storage stays."""
+        if self.is_initialized and self.get_seq_length() > length:
+            self.keys, self.values = self.keys[:, :, :length], self.values[:, :, :length]
+
+
+def _with_room(storage: torch.Tensor | None, new: torch.Tensor, length: int) -> torch.Tensor:
+    needed = length + new.shape[-2]
+    if storage is not None and storage.shape[-2] >= needed:
+        return storage
+    grown = new.new_empty(*new.shape[:2], needed + _ROOM, new.shape[-1])
+    if storage is not None:
+        grown[:, :, :length] = storage[:, :, :length]
+    return grown
+
+
+class PrefixCache:
+    """KV cache of one prefix. ``length`` counts its tokens; positions of what follows start there.
+
+    Sliding-window layers keep all keys as well (the mask does the windowing), since a layer that drops
+    old keys could not be cut back to the prefix. Raises ``ModelError`` for recurrent layers.
+    """
+
+    def __init__(self, config: Any) -> None:  # noqa: ANN401 - a transformers config
+        self.cache = DynamicCache(config=config)
+        self.cache.layers = [_growing(layer) for layer in self.cache.layers]
+        self.ids: tuple[int, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """Number of prefix tokens."""
+        return len(self.ids)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the keys and values in use."""
+        tensors = [t for layer in self.cache.layers for t in (layer.keys, layer.values) if t is not None]
+        return sum(t.numel() * t.element_size() for t in tensors)
+
+    def extend(self, ids: Sequence[int]) -> None:
+        """Record ``ids`` as part of the prefix after the model has read them."""
+        self.ids = (*self.ids, *ids)
+        held = self.cache.get_seq_length()
+        if held != self.length:
+            raise ModelError(f"the KV cache holds {held} tokens where {self.length} were read", "this is a bug: report it")
+
+    def crop(self) -> None:
+        """Forget everything after the prefix, also after a forward pass that stopped between layers."""
+        for layer in self.cache.layers:
+            if isinstance(layer, GrowingLayer):
+                layer.truncate(self.length)
+
+
+def _growing(layer: object) -> Any:  # noqa: ANN401 - a transformers cache layer
+    if isinstance(layer, LinearAttentionCacheLayerMixin):
+        raise ModelError("recurrent layers keep no keys and cannot be observed", "use a model with attention layers only")
+    return GrowingLayer() if isinstance(layer, DynamicLayer) else layer

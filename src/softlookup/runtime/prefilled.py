@@ -1,0 +1,259 @@
+"""A document that the model has read once: questions, null questions and answers reuse its KV cache.
+
+Every suffix starts at position ``len(prefix)``, whichever way it runs, so that positions are exact.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from softlookup.errors import CapacityError, ModelError
+from softlookup.runtime.kv_cache import PrefixCache
+from softlookup.runtime.load import LoadedModel
+from softlookup.runtime.observe import AttentionCall, observe
+from softlookup.runtime.progress import Progress, no_progress
+from softlookup.runtime.prompt import Prefix, PromptTemplate, Suffix
+
+# suffix tokens of one packed pass: bounds the mask and the weights of a layer at 8k keys to tens of MiB
+_PACK_TOKENS = 768
+
+
+class StopForward(Exception):  # noqa: N818 - a signal, not an error
+    """Raised by a callback when it has seen the last layer it wants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Suffixes that ran in one pass. ``starts[i]`` is the row where suffix i begins."""
+
+    indices: tuple[int, ...]
+    suffixes: tuple[Suffix, ...]
+    starts: tuple[int, ...]
+
+    @property
+    def rows(self) -> int:
+        """Number of query rows of the pass."""
+        return sum(len(suffix) for suffix in self.suffixes)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Greedy answer: token ids, their text, mean log-probability (nats), and whether it ended by itself."""
+
+    ids: tuple[int, ...]
+    text: str
+    mean_logprob: float
+    finished: bool
+
+
+class Prefilled:
+    """See the module docstring. Make it with :func:`prefill`."""
+
+    def __init__(self, loaded: LoadedModel, template: PromptTemplate, prefix: Prefix, cache: PrefixCache) -> None:
+        self.loaded = loaded
+        self.template = template
+        self.prefix = prefix
+        self._cache = cache
+
+    @property
+    def kv_bytes(self) -> int:
+        """Bytes of the document's KV cache."""
+        return self._cache.nbytes
+
+    def observe_packed(
+        self,
+        suffixes: Sequence[Suffix],
+        callback: Callable[[Pack, AttentionCall], None],
+        progress: Progress = no_progress,
+    ) -> None:
+        """Run many suffixes, each seeing the prefix and itself only; no logits.
+
+        The callback may raise :class:`StopForward` to skip the layers it does not need.
+        """
+        done = 0
+        for pack in _packs(suffixes):
+            ids, positions, mask = self._pack_inputs(pack)
+
+            def forward(call: AttentionCall, pack: Pack = pack) -> None:
+                callback(pack, call)
+
+            with self._scratch(), contextlib.suppress(StopForward), observe(self.loaded.model, forward):
+                self._forward(ids, positions, mask=mask, base=True)
+            done += len(pack.suffixes)
+            progress("calibrate", done / len(suffixes))
+
+    def answer(
+        self,
+        suffix: Suffix,
+        *,
+        max_new_tokens: int,
+        callback: Callable[[AttentionCall], None] | None = None,
+        on_token: Callable[[int], None] | None = None,
+    ) -> Decoded:
+        """Run one suffix (observed by ``callback``) and decode greedily.
+
+        Raises ``CapacityError`` when suffix and answer do not fit the window, ``ModelError`` when the
+        logits are not finite: no answer is made from NaN.
+        """
+        start = len(self.prefix)
+        if start + len(suffix) + max_new_tokens > self.loaded.window:
+            raise CapacityError(
+                f"{start} document + {len(suffix)} question + {max_new_tokens} answer tokens exceed the model's "
+                f"window of {self.loaded.window}",
+                "shorten the question or lower --max-answer-tokens",
+            )
+        stop = _stop_ids(self.loaded)
+        chosen: list[int] = []
+        logprobs: list[float] = []
+        with self._scratch():
+            context = observe(self.loaded.model, callback) if callback else contextlib.nullcontext()
+            with context:
+                logits = self._forward(suffix.ids, range(start, start + len(suffix)))
+            position = start + len(suffix)
+            while True:
+                token, logprob = _greedy(logits)
+                if token in stop or len(chosen) == max_new_tokens:
+                    break
+                chosen.append(token)
+                logprobs.append(logprob)
+                if on_token is not None:
+                    on_token(len(chosen))
+                if len(chosen) == max_new_tokens:
+                    break
+                logits = self._forward((token,), (position,))
+                position += 1
+        text = self.loaded.tokenizer.decode(chosen, skip_special_tokens=True).strip()
+        finished = token in stop
+        return Decoded(tuple(chosen), text, sum(logprobs) / len(logprobs) if logprobs else 0.0, finished)
+
+    def _forward(
+        self, ids: Sequence[int], positions: Iterable[int], *, mask: Any = None, base: bool = False  # noqa: ANN401
+    ) -> torch.Tensor:
+        """Logits [V] of the last row, or the hidden states with ``base`` (no LM head)."""
+        model = self.loaded.model
+        arguments: dict[str, Any] = {"cache": self._cache.cache, "use_cache": True, "attention_mask": mask}
+        arguments["position_ids"] = torch.tensor([list(positions)])
+        with torch.inference_mode():
+            if base:
+                hidden: torch.Tensor = model.base_model(torch.tensor([list(ids)]), **arguments)[0]
+                return hidden
+            logits: torch.Tensor = model(torch.tensor([list(ids)]), logits_to_keep=1, **arguments).logits[0, -1]
+            return logits
+
+    @contextlib.contextmanager
+    def _scratch(self) -> Any:  # noqa: ANN401 - a context manager
+        """Everything that runs inside is cut off the cache afterwards, also after an error."""
+        try:
+            yield
+        finally:
+            self._cache.crop()
+
+    def _pack_inputs(self, pack: Pack) -> tuple[list[int], list[int], Any]:
+        start = len(self.prefix)
+        ids = [token for suffix in pack.suffixes for token in suffix.ids]
+        offsets = [offset for suffix in pack.suffixes for offset in range(len(suffix))]
+        positions = torch.tensor([start + offset for offset in offsets])
+        owner = torch.repeat_interleave(
+            torch.arange(len(pack.suffixes)), torch.tensor([len(suffix) for suffix in pack.suffixes])
+        )
+        own = (owner[:, None] == owner[None]) & (positions[None] <= positions[:, None])
+        visible = torch.cat([torch.ones(len(ids), start, dtype=torch.bool), own], dim=1)
+        keys = torch.cat([torch.arange(start), positions])
+        return ids, positions.tolist(), _masks(self.loaded.model.config, visible, positions, keys)
+
+
+def prefill(
+    loaded: LoadedModel, template: PromptTemplate, text: str, *, progress: Progress = no_progress
+) -> Prefilled:
+    """Read ``text`` once. Raises ``CapacityError`` when it exceeds the model's window or memory."""
+    prefix = template.prefix(text)
+    if len(prefix) > loaded.window:
+        raise CapacityError(
+            f"the text has {len(prefix)} tokens with the template, the model's window {loaded.window}",
+            "let softlookup retrieve clauses, or use a model with a longer window",
+        )
+    cache = PrefixCache(loaded.model.config.get_text_config())
+    result = Prefilled(loaded, template, prefix, cache)
+    with _layer_progress(loaded.model, progress):
+        try:
+            result._forward(prefix.ids, range(len(prefix)), base=True)  # noqa: SLF001 - own class
+        except (MemoryError, RuntimeError) as error:
+            if "memory" not in str(error).lower() and not isinstance(error, MemoryError):
+                raise
+            raise CapacityError(
+                f"reading {len(prefix)} tokens needs more memory than this machine has", "use a smaller context"
+            ) from error
+    cache.extend(prefix.ids)
+    return result
+
+
+def _packs(suffixes: Sequence[Suffix]) -> Iterable[Pack]:
+    batch: list[int] = []
+    used = 0
+    for index, suffix in enumerate(suffixes):
+        if batch and used + len(suffix) > _PACK_TOKENS:
+            yield _pack(batch, suffixes)
+            batch, used = [], 0
+        batch.append(index)
+        used += len(suffix)
+    if batch:
+        yield _pack(batch, suffixes)
+
+
+def _pack(indices: Sequence[int], suffixes: Sequence[Suffix]) -> Pack:
+    chosen = tuple(suffixes[index] for index in indices)
+    starts, row = [], 0
+    for suffix in chosen:
+        starts.append(row)
+        row += len(suffix)
+    return Pack(tuple(indices), chosen, tuple(starts))
+
+
+def _masks(config: Any, visible: torch.Tensor, rows: torch.Tensor, keys: torch.Tensor) -> Any:  # noqa: ANN401
+    """Bool mask [1, 1, Tq, Tk], or one per layer type; window W: the key and the W - 1 before it."""
+    config = config.get_text_config()
+    window = getattr(config, "sliding_window", None)
+    kinds = set(getattr(config, "layer_types", None) or ())
+    full = visible[None, None]
+    if window is None or not (kinds - {"full_attention"} or not kinds):
+        return full
+    near = (visible & (keys[None] > rows[:, None] - window))[None, None]
+    if not kinds:
+        return near
+    return {kind: full if kind == "full_attention" else near for kind in kinds}
+
+
+def _greedy(logits: torch.Tensor) -> tuple[int, float]:
+    logits = logits.float()
+    if not bool(torch.isfinite(logits).all()):
+        raise ModelError("the model computes NaN or infinite logits", "its weights are damaged or overflow: fetch it again")
+    token = int(logits.argmax())
+    return token, float(logits[token] - torch.logsumexp(logits, 0))
+
+
+def _stop_ids(loaded: LoadedModel) -> frozenset[int]:
+    configured = getattr(loaded.model.generation_config, "eos_token_id", None)
+    ids = configured if isinstance(configured, list) else [configured]
+    return frozenset(int(i) for i in (*ids, loaded.tokenizer.eos_token_id) if i is not None)
+
+
+@contextlib.contextmanager
+def _layer_progress(model: Any, progress: Progress) -> Any:  # noqa: ANN401
+    layers = list(getattr(model.base_model, "layers", ()))
+    handles = []
+    for number, layer in enumerate(layers, 1):
+
+        def report(*_: object, fraction: float = number / len(layers)) -> None:
+            progress("prefill", fraction)
+
+        handles.append(layer.register_forward_hook(report))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
