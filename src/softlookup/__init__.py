@@ -20,18 +20,18 @@ _HOMES = {
 __all__ = ["Answer", "Session", "SoftlookupError", "__version__", "load_model", "read_document"]
 
 if TYPE_CHECKING:
-    from softlookup.evidence.answer import Answer
     from softlookup.documents.read import read_document
     from softlookup.errors import SoftlookupError
+    from softlookup.evidence.answer import Answer
     from softlookup.runtime.load import load_model
     from softlookup.session import Session
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module attribute can be anything
+def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'softlookup' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - only needed on first use
+    from importlib import import_module
 
     return getattr(import_module(home), name)
 

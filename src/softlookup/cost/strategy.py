@@ -22,7 +22,11 @@ class Strategy:
 
 
 def choose_strategy(
-    document_tokens: int, window: int, *, max_context_tokens: int | None = None, reserved: int = RESERVED_TOKENS
+    document_tokens: int,
+    window: int,
+    *,
+    max_context_tokens: int | None = None,
+    reserved: int = RESERVED_TOKENS,
 ) -> Strategy:
     """Full context when the document fits the trained window beside question and answer, else retrieval.
 

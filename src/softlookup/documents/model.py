@@ -6,6 +6,7 @@ Offsets are half-open Python code-point offsets into ``Document.text``, never by
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -157,9 +158,12 @@ class Document:
 
         Raises ``IndexError`` when no clause does (offset outside the text).
         """
-        for clause in reversed(self.clauses):
+        at = bisect_right(self.clauses, offset, key=lambda clause: clause.span.start) - 1
+        while at >= 0:  # the last clause that starts before, or the first of its ancestors that reaches so far
+            clause = self.clauses[at]
             if clause.span.start <= offset < clause.span.end:
                 return clause
+            at = -1 if clause.parent is None else clause.parent
         raise IndexError(f"no clause at offset {offset} of a text of {len(self.text)} characters")
 
     def ancestors(self, index: int) -> Iterator[Clause]:
@@ -174,26 +178,35 @@ class Document:
 
         A clause whose text continues after a child appears more than once.
         """
-        marks = [-1] * len(self.text)
-        for clause in self.clauses:  # parents come before children, so children overwrite
-            marks[clause.span.start : clause.span.end] = [clause.index] * len(clause.span)
         pieces: list[tuple[int, Span]] = []
-        start = 0
-        for offset in range(1, len(marks) + 1):
-            if offset == len(marks) or marks[offset] != marks[start]:
-                if marks[start] >= 0:
-                    pieces.append((marks[start], Span(start, offset)))
-                start = offset
+        open_clauses: list[Clause] = []
+        cursor = 0
+
+        def take(index: int, end: int) -> None:
+            nonlocal cursor
+            if end > cursor:
+                pieces.append((index, Span(cursor, end)))
+                cursor = end
+
+        for clause in self.clauses:  # pre-order: whoever is open gets the text up to the next start
+            while open_clauses and open_clauses[-1].span.end <= clause.span.start:
+                ended = open_clauses.pop()
+                take(ended.index, ended.span.end)
+            if open_clauses:
+                take(open_clauses[-1].index, clause.span.start)
+            cursor = clause.span.start
+            open_clauses.append(clause)
+        while open_clauses:
+            ended = open_clauses.pop()
+            take(ended.index, ended.span.end)
         return tuple(pieces)
 
     def page_at(self, offset: int) -> int | None:
         """Page (from 1) that holds ``offset``, None for formats without pages."""
-        page = None
-        for block in self.blocks:
-            if block.span.start > offset:
-                break
-            page = block.page if block.page is not None else page
-        return page
+        at = bisect_right(self.blocks, offset, key=lambda block: block.span.start) - 1
+        while at >= 0 and self.blocks[at].page is None:
+            at -= 1
+        return self.blocks[at].page if at >= 0 else None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready form without the text: source, clauses, terms, references, coverage."""

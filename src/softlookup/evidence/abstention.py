@@ -22,6 +22,7 @@ class Decision:
     evidence_score: float
     p_value: float
     passage_p_values: FloatArray
+    best: int
     found: bool
 
 
@@ -35,9 +36,11 @@ def decide(scores: FloatArray, off_topic_maxima: FloatArray, alpha: float) -> De
     """
     smallest = 1.0 / (len(off_topic_maxima) + 1)
     if alpha < smallest:
-        raise ValueError(f"alpha {alpha} is below the smallest p-value {smallest:.4f} of {len(off_topic_maxima)} questions")
+        raise ValueError(
+            f"alpha {alpha} is below the smallest p-value {smallest:.4f} of {len(off_topic_maxima)} questions"
+        )
     reached = (off_topic_maxima[:, None] >= scores[None]).sum(axis=0)
     p_values: FloatArray = (1 + reached) / (len(off_topic_maxima) + 1)
     best = int(scores.argmax())
     p_value = float(p_values[best])
-    return Decision(float(scores[best]), p_value, p_values, p_value <= alpha)
+    return Decision(float(scores[best]), p_value, p_values, best, p_value <= alpha)

@@ -91,7 +91,7 @@ class ModelSummary:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Wall time per phase; phases shared by several questions carry their full time in each answer."""
+    """Wall time per phase; a phase that served an earlier question as well is 0 in the later ones."""
 
     read: float = 0.0
     load: float = 0.0

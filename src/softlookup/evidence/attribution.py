@@ -39,10 +39,14 @@ class PassageMap:
 
 
 class PassageMass:
-    """Collects mass [questions, heads, passages] while the model runs; a callback for ``runtime``."""
+    """Collects mass [questions, heads, passages] while the model runs; a callback for ``runtime``.
 
-    def __init__(self, profile: HeadProfile, passages: PassageMap, questions: int) -> None:
+    With ``accumulate`` later calls of a layer add up (the rows of an answer come one at a time).
+    """
+
+    def __init__(self, profile: HeadProfile, passages: PassageMap, questions: int, *, accumulate: bool = False) -> None:
         self._profile = profile
+        self._accumulate = accumulate
         self._passages = passages
         self.mass: FloatArray = np.zeros((questions, len(profile.heads), passages.count))
 
@@ -51,9 +55,9 @@ class PassageMass:
         heads = self._profile.in_layer(call.layer)
         if not heads:
             return
-        import torch  # noqa: PLC0415 - evidence stays importable without torch
+        import torch
 
-        from softlookup.attention.rows import grouped_key_mass  # noqa: PLC0415
+        from softlookup.attention.rows import grouped_key_mass
 
         groups = torch.zeros(len(rows), call.query.shape[1])
         for line, (_, part) in enumerate(rows):
@@ -61,15 +65,22 @@ class PassageMass:
         chosen = torch.tensor([head for _, head in heads])
         group_size = call.query.shape[0] // call.key.shape[0]
         mass = grouped_key_mass(
-            call.query[chosen], call.key[chosen // group_size], call.visible, call.scale, groups, softcap=call.softcap
+            call.query[chosen],
+            call.key[chosen // group_size],
+            call.visible,
+            call.scale,
+            groups,
+            softcap=call.softcap,
         )
         summed = self._per_passage(mass)
+        indices = [index for index, _ in heads]
         for line, (question, _) in enumerate(rows):
-            self.mass[question, [index for index, _ in heads]] = summed[:, line]
+            before = self.mass[question, indices] if self._accumulate else 0.0
+            self.mass[question, indices] = before + summed[:, line]
 
     def collect_pack(self, pack: Pack, call: AttentionCall) -> None:
         """Callback of a packed pass; ends it after the last profiled layer."""
-        from softlookup.runtime.prefilled import StopForward  # noqa: PLC0415
+        from softlookup.runtime.prefilled import StopForward
 
         rows = [
             (index, slice(start, start + suffix.question_length))
@@ -80,7 +91,7 @@ class PassageMass:
             raise StopForward
 
     def _per_passage(self, mass: torch.Tensor) -> FloatArray:
-        import torch  # noqa: PLC0415
+        import torch
 
         start, stop = self._passages.document
         tokens = mass[:, :, start:stop].double()

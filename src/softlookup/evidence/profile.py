@@ -47,7 +47,11 @@ _PROFILES = {
 
 
 def head_profile(
-    model_sha256: str, template_sha256: str, *, num_hidden_layers: int, num_attention_heads: int,
+    model_sha256: str,
+    template_sha256: str,
+    *,
+    num_hidden_layers: int,
+    num_attention_heads: int,
     local_layers: frozenset[int] = frozenset(),
 ) -> HeadProfile:
     """Profile of this model under this template, else all heads of the middle third of the layers.

@@ -190,7 +190,7 @@ class QuestionBank:
 
 
 def question_bank(language: Language) -> QuestionBank:
-    """The bank of ``language``: it should be that of the question, since wording of another language draws different attention."""
+    """The bank of ``language``, which should be that of the question: other words draw other attention."""
     if language == "zh":
         return QuestionBank("zh", _ORDINARY_ZH, _OFF_TOPIC_ZH)
     return QuestionBank("en", _ORDINARY_EN, _OFF_TOPIC_EN)

@@ -1,7 +1,7 @@
 """Numbers and dates in a text, in one canonical form each, to check that an answer invents none.
 
 Canonical: digits without separators ("2,500,000" -> "2500000", "12.50" -> "12.5"), number words and
-Chinese numerals as digits ("thirty" -> "30", "三十" -> "30"), a percent sign kept ("5%").
+Chinese numerals as digits ("thirty" -> "30", "三十" -> "30"); units and percent signs are not compared.
 """
 
 from __future__ import annotations
@@ -18,22 +18,38 @@ _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1
 _MONTHS = {
     name: number
     for number, names in enumerate(
-        "january|jan february|feb march|mar april|apr may june|jun july|jul august|aug "
-        "september|sep|sept october|oct november|nov december|dec".split(), 1
+        (
+            "january|jan", "february|feb", "march|mar", "april|apr", "may", "june|jun", "july|jul", "august|aug",
+            "september|sep|sept", "october|oct", "november|nov", "december|dec",
+        ),
+        1,
     )
     for name in names.split("|")
 }  # fmt: skip
-_HAN = {c: n for n, cs in enumerate(("零〇○", "一壹", "二贰两", "三叁", "四肆", "五伍", "六陆", "七柒", "八捌", "九玖")) for c in cs}
-_HAN_SCALES = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1_000, "仟": 1_000, "万": 10_000, "亿": 100_000_000}
+_HAN = {
+    c: n
+    for n, cs in enumerate(("零〇○", "一壹", "二贰两", "三叁", "四肆", "五伍", "六陆", "七柒", "八捌", "九玖"))
+    for c in cs
+}
+_HAN_SCALES = {
+    "十": 10,
+    "拾": 10,
+    "百": 100,
+    "佰": 100,
+    "千": 1_000,
+    "仟": 1_000,
+    "万": 10_000,
+    "亿": 100_000_000,
+}
 _FULL_WIDTH = str.maketrans("０１２３４５６７８９．，％", "0123456789.,%")
 
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
-_WORD_NUMBER = re.compile(
-    r"\b(?:%s)(?:[-\s]+(?:and\s+)?(?:%s))*\b" % ("|".join((*_WORDS, *_SCALES)), "|".join((*_WORDS, *_SCALES))), re.IGNORECASE
-)
+_NUMBER_WORDS = "|".join((*_WORDS, *_SCALES))
+_WORD_NUMBER = re.compile(rf"\b(?:{_NUMBER_WORDS})(?:[-\s]+(?:and\s+)?(?:{_NUMBER_WORDS}))*\b", re.IGNORECASE)
 _HAN_NUMBER = re.compile(f"[{''.join(_HAN)}{''.join(_HAN_SCALES)}]+")
 _MONTH_DATE = re.compile(
-    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+)?({'|'.join(_MONTHS)})\b\.?(?:\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?", re.IGNORECASE
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+)?({'|'.join(_MONTHS)})\b\.?(?:\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?",
+    re.IGNORECASE,
 )
 
 
@@ -88,7 +104,11 @@ def _from_han(numeral: str) -> int | None:
         if character in _HAN:
             digit = _HAN[character]
         elif _HAN_SCALES[character] >= 10_000:
-            total = (total + section + digit) * _HAN_SCALES[character] if section or digit else total or _HAN_SCALES[character]
+            total = (
+                (total + section + digit) * _HAN_SCALES[character]
+                if section or digit
+                else total or _HAN_SCALES[character]
+            )
             section = digit = 0
         else:
             section += max(1, digit) * _HAN_SCALES[character]

@@ -12,8 +12,16 @@ from typing import Any
 
 from softlookup.errors import ModelError
 from softlookup.runtime.progress import Progress, no_progress
-from softlookup.runtime.store import SCHEMA, StoredModel, find_model, publish, publishing, read_manifest, sha256_of
-from softlookup.runtime.store import verify_model
+from softlookup.runtime.store import (
+    SCHEMA,
+    StoredModel,
+    find_model,
+    publish,
+    publishing,
+    read_manifest,
+    sha256_of,
+    verify_model,
+)
 
 _GGUF_MAGIC = b"GGUF"
 # llama.cpp writes 2 and 3; a larger count than these means a lying header, not a larger model
@@ -23,7 +31,12 @@ _MAX_FIELDS = 1_000_000
 
 
 def convert_gguf(
-    path: Path, *, name: str | None = None, licence: str = "", note: str = "", progress: Progress = no_progress
+    path: Path,
+    *,
+    name: str | None = None,
+    licence: str = "",
+    note: str = "",
+    progress: Progress = no_progress,
 ) -> Path:
     """Folder of the model converted from ``path``; converts only when the cache does not hold it intact.
 
@@ -45,8 +58,13 @@ def convert_gguf(
             return again
         _write_folder(path, temporary, progress)
         manifest = StoredModel(
-            schema=SCHEMA, name=_plain_name(name or path.stem), source=path.name, source_sha256=digest,
-            licence=licence, note=note, files=(),
+            schema=SCHEMA,
+            name=_plain_name(name or path.stem),
+            source=path.name,
+            source_sha256=digest,
+            licence=licence,
+            note=note,
+            files=(),
         )
         return publish(temporary, manifest)
 
@@ -69,12 +87,12 @@ def check_gguf_header(path: Path) -> None:
 
 
 def _write_folder(source: Path, target: Path, progress: Progress) -> None:
-    from softlookup.runtime.quiet import quiet_transformers  # noqa: PLC0415
+    from softlookup.runtime.quiet import quiet_transformers
 
     with quiet_transformers():
-        import torch  # noqa: PLC0415
-        from safetensors.torch import save_file  # noqa: PLC0415
-        from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415
+        import torch
+        from safetensors.torch import save_file
+        from transformers import AutoModelForCausalLM, AutoTokenizer
 
         progress("convert", 0.05)
         try:

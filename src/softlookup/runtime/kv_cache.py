@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ROOM = 512
 
 
-class GrowingLayer(DynamicLayer):
+class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers has no types
     """A ``DynamicLayer`` whose storage has spare room. keys, values: views [B, Hkv, length, D]."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class PrefixCache:
     old keys could not be cut back to the prefix. Raises ``ModelError`` for recurrent layers.
     """
 
-    def __init__(self, config: Any) -> None:  # noqa: ANN401 - a transformers config
+    def __init__(self, config: Any) -> None:
         self.cache = DynamicCache(config=config)
         self.cache.layers = [_growing(layer) for layer in self.cache.layers]
         self.ids: tuple[int, ...] = ()
@@ -89,7 +89,9 @@ class PrefixCache:
         self.ids = (*self.ids, *ids)
         held = self.cache.get_seq_length()
         if held != self.length:
-            raise ModelError(f"the KV cache holds {held} tokens where {self.length} were read", "this is a bug: report it")
+            raise ModelError(
+                f"the KV cache holds {held} tokens where {self.length} were read", "this is a bug: report it"
+            )
 
     def crop(self) -> None:
         """Forget everything after the prefix, also after a forward pass that stopped between layers."""
@@ -98,7 +100,9 @@ class PrefixCache:
                 layer.truncate(self.length)
 
 
-def _growing(layer: object) -> Any:  # noqa: ANN401 - a transformers cache layer
+def _growing(layer: object) -> Any:
     if isinstance(layer, LinearAttentionCacheLayerMixin):
-        raise ModelError("recurrent layers keep no keys and cannot be observed", "use a model with attention layers only")
+        raise ModelError(
+            "recurrent layers keep no keys and cannot be observed", "use a model with attention layers only"
+        )
     return GrowingLayer() if isinstance(layer, DynamicLayer) else layer

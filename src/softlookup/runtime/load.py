@@ -117,10 +117,10 @@ def load_model(model: str | Path | None = None, *, progress: Progress = no_progr
 
 
 def _load(source: ModelSource) -> tuple[Any, Any]:
-    from softlookup.runtime.quiet import quiet_transformers  # noqa: PLC0415
+    from softlookup.runtime.quiet import quiet_transformers
 
     with quiet_transformers():
-        from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415
+        from transformers import AutoModelForCausalLM, AutoTokenizer
 
         options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
@@ -144,7 +144,7 @@ def _load(source: ModelSource) -> tuple[Any, Any]:
     return model.eval(), tokenizer
 
 
-def _check_vocabulary(source: ModelSource, model: Any, tokenizer: Any) -> None:  # noqa: ANN401
+def _check_vocabulary(source: ModelSource, model: Any, tokenizer: Any) -> None:
     rows = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > rows:
         raise ModelError(
@@ -153,8 +153,8 @@ def _check_vocabulary(source: ModelSource, model: Any, tokenizer: Any) -> None: 
         )
 
 
-def _dtype_for(source: ModelSource) -> Any:  # noqa: ANN401 - a torch.dtype or "auto"
-    import torch  # noqa: PLC0415
+def _dtype_for(source: ModelSource) -> Any:
+    import torch
 
     stored = sum(path.stat().st_size for path in source.folder.glob("*.safetensors"))
     # bf16 and fp16 files double in fp32; larger models keep the dtype they are stored in
@@ -172,7 +172,8 @@ def _folder_digest(path: Path) -> str:
         pickled = any(path.glob("*.bin")) or any(path.glob("*.pt"))
         raise ModelError(
             f"the model folder {path} has no safetensors file" + (" but pickled weights" if pickled else ""),
-            "pickle can run code and is refused: convert it to safetensors" if pickled
+            "pickle can run code and is refused: convert it to safetensors"
+            if pickled
             else "pass a Hugging Face model folder or a GGUF file",
         )
     digest = hashlib.sha256()

@@ -50,16 +50,17 @@ _callback: ContextVar[Callback | None] = ContextVar("softlookup_attention_callba
 
 
 @contextlib.contextmanager
-def observe(model: Any, callback: Callback) -> Iterator[None]:  # noqa: ANN401 - a transformers model
+def observe(model: Any, callback: Callback) -> Iterator[None]:
     """Call ``callback`` for every attention layer that runs inside the block; the model is restored after it.
 
     An exception of the callback ends the forward pass and propagates. Raises ``ModelError`` for an
     attention implementation other than SDPA or eager.
     """
-    before = str(model.config._attn_implementation)  # noqa: SLF001 - there is no public getter in 5.24
+    before = str(model.config._attn_implementation)
     if before not in _SUPPORTED:
         raise ModelError(
-            f"attention of kind {before!r} cannot be observed", f"load the model with one of {', '.join(_SUPPORTED)}"
+            f"attention of kind {before!r} cannot be observed",
+            f"load the model with one of {', '.join(_SUPPORTED)}",
         )
     name = _PREFIX + before
     if name not in ALL_ATTENTION_FUNCTIONS:
@@ -76,13 +77,13 @@ def observe(model: Any, callback: Callback) -> Iterator[None]:  # noqa: ANN401 -
 
 def _wrap(implementation: str) -> Callable[..., Any]:
     def observed(
-        module: Any,  # noqa: ANN401 - a transformers attention module
+        module: Any,
         query: torch.Tensor,
         key: torch.Tensor,
         value: torch.Tensor,
         attention_mask: torch.Tensor | None,
-        **arguments: Any,  # noqa: ANN401 - passed through
-    ) -> Any:  # noqa: ANN401 - passed through
+        **arguments: Any,
+    ) -> Any:
         inner = (
             ALL_ATTENTION_FUNCTIONS[implementation]
             if implementation in ALL_ATTENTION_FUNCTIONS
@@ -98,7 +99,7 @@ def _wrap(implementation: str) -> Callable[..., Any]:
 
 
 def _call(
-    module: Any,  # noqa: ANN401
+    module: Any,
     query: torch.Tensor,
     key: torch.Tensor,
     mask: torch.Tensor | None,

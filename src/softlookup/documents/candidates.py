@@ -1,0 +1,206 @@
+"""Places where a clause label may stand, each with the strength of the evidence; no decision here.
+
+A label counts for more at the start of a paragraph than at a wrapped line, and for more before a heading
+than before a lower-case word. ``sequences.py`` decides by continuity.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from softlookup.documents.model import Block, LabelSource
+from softlookup.documents.numbering import FOLD, Label, label_at, parse_label
+from softlookup.documents.readers.text import is_hard_wrapped
+
+# what may stand before a label on its line: blanks, Markdown marks, inline tags
+_LEAD = re.compile(r"(?:[ ]|[>#*_|•·+]|-(?=[ ])|\\(?=[\d(])|</?[a-zA-Z][^<>\n]{0,200}>)*")
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_FIRST = r"(?=[(\d§A-Z第①-⑳]|[a-z][.)][ ]|[ivx]{1,5}[.)][ ])"
+_MIDDLE = re.compile(
+    rf"(?:(?<=[.;:)\]\"”’!?。；：,])[ ](?:and |or |\*\*)?|(?<![ ])[ ]{{2,}}+(?:and |or |\*\*)?){_FIRST}"
+)
+# where line ends were lost: a number and a capitalised word after plain text
+_LOST = re.compile(r"(?<=[A-Za-z\d)])[ ](?=\d{1,2}(?:\.\d{1,2})?\.[ ][A-Z]|\d{1,2}\.\d{1,2}[ ][A-Z][a-z])")
+_CITING = re.compile(
+    r"[ ]*(?:\([A-Za-z0-9]{1,5}\))*[ ]*(?:,?[ ]?(?:of|hereof|herein|hereto|above|below|thereof|"
+    r"and|or|to|through|shall|is|are|was|were|will|may|"
+    r"attached|in|as|for|by|with|which|that|has|have|hereunder|under|must|does|any|contained|relating|days?|"
+    r"months?|years?|percent|business|calendar|if|on|from|the)\b|[,;]|\)|款|项|規定|规定|的|所|及|和|至|或|或者|、第)"
+)
+_FINAL = '.;:!?。；：！？)）”"’]_'
+_OPENING_WORD = re.compile(r"[*_ \"“'‘\[(<]*([^\W_])")
+_PAGE_TAIL = re.compile(
+    r"(?:\.[ ]?){4,}[ ]*(?:[A-Z]-)?(?:\d{1,3}|[ivxlc]{1,6})?[ ]*$|(?:…|⋯){2,}"
+    r"|[ ]{3,}\d{1,3}[ ]*$|\t\d{1,3}[ ]*$"
+)
+_LEADERS = re.compile(r"[^.\n]{2,120}(?:\.[ ]?){5}")
+_REFERRING = re.compile(
+    r"(?:\b(?:in|of|to|under|with|and|or|by|this|per|see|from|than|such|said|through|pursuant|Section|Sections|"
+    r"Article|Articles|Clause|Clauses|Exhibit|Schedule|paragraph|subsection|No)|,)[ ]*$",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A label with its evidence: ``start`` is where the clause would begin, ``strength`` may be negative.
+
+    ``line_end`` is the end of the line it stands on; ``in_line`` tells that text stands before it there.
+    """
+
+    start: int
+    label: Label
+    strength: float
+    line_end: int
+    in_line: bool
+    source: LabelSource = "typed"
+    listed: bool = False
+
+
+def find_candidates(text: str, blocks: tuple[Block, ...]) -> tuple[Candidate, ...]:
+    """Every place of ``text`` where a label may stand, in order of offset."""
+    folded = text.translate(FOLD)
+    wrapped = is_hard_wrapped(text)
+    by_start = {block.span.start: block for block in blocks}
+    skipped = [block.span for block in blocks if block.kind in ("toc", "footnote")]
+    starts = [span.start for span in skipped]
+    found: list[Candidate] = []
+    previous_end, previous_blank = -1, True
+    for line in _LINE.finditer(folded):
+        start, end = line.span()
+        previous_blank = previous_end < 0 or text.count("\n", previous_end, start) > 1
+        at = bisect_right(starts, start) - 1
+        if at < 0 or not skipped[at].start <= start < skipped[at].end:
+            paragraph = previous_blank or not wrapped or _ends_short(folded, previous_end)
+            found.extend(
+                _line_candidates(
+                    text, folded, start, end, paragraph=paragraph, block=_block_in(by_start, text, start)
+                )
+            )
+        previous_end = end
+    return tuple(found)
+
+
+def is_contents_entry(line: str) -> bool:
+    """True for a line of a table of contents: leader dots, or a page number far to the right."""
+    return bool(_LEADERS.match(line)) or (len(line) <= 160 and bool(_PAGE_TAIL.search(line)))
+
+
+def _block_in(by_start: dict[int, Block], text: str, start: int) -> Block | None:
+    while start < len(text) and text[start].isspace():
+        start += 1
+    return by_start.get(start)
+
+
+def _ends_short(folded: str, end: int) -> bool:
+    """True when the line that ends at ``end`` is much shorter than a full one, as a heading is."""
+    begin = folded.rfind("\n", 0, end) + 1
+    line = folded[begin:end].strip()
+    return len(line) < 45 and not line.endswith(",")
+
+
+def _line_candidates(
+    text: str, folded: str, start: int, end: int, *, paragraph: bool, block: Block | None
+) -> list[Candidate]:
+    found: list[Candidate] = []
+    lead = _LEAD.match(folded, start, end)
+    position = lead.end() if lead else start
+    if block is not None and block.label:
+        automatic = _automatic(text, folded, start, end, block)
+        if automatic is not None:
+            found.append(automatic)
+            position = automatic.label.end
+    if not found:
+        label = label_at(folded, position, text)
+        if label is not None and label.end <= end + 1:
+            strength = _line_strength(folded, label, start, end, paragraph=paragraph)
+            listed = is_contents_entry(folded[label.end : end])
+            begin = start + _indent(folded, start, end)
+            found.append(Candidate(begin, label, strength, end, in_line=False, listed=listed))
+            position = label.end
+    found.extend(_middle_candidates(text, folded, position, end))
+    return found
+
+
+def _indent(folded: str, start: int, end: int) -> int:
+    line = folded[start:end]
+    return len(line) - len(line.lstrip())
+
+
+def _automatic(text: str, folded: str, start: int, end: int, block: Block) -> Candidate | None:
+    """Candidate for a number that the format itself states; certain, so it outweighs any continuity."""
+    parsed = parse_label(block.label)
+    if parsed is None:
+        return None
+    lead = _LEAD.match(folded, start, end)
+    printed = label_at(folded, lead.end() if lead else start, text)
+    stands = text.startswith(block.label, block.span.start)
+    label_end = block.span.start + len(block.label) if stands else (printed.end if printed else start)
+    label = Label(block.span.start, label_end, parsed.number, parsed.readings, parsed.has_keyword)
+    source: LabelSource = "auto" if stands else "inferred"
+    return Candidate(block.span.start, label, 6.0, end, in_line=False, source=source)
+
+
+def _line_strength(folded: str, label: Label, start: int, end: int, *, paragraph: bool) -> float:
+    strength = 1.5 if paragraph else (0.9 if _after_sentence(folded, start) else 0.2)
+    return strength + _follow_strength(folded, label, end)
+
+
+def _after_sentence(folded: str, start: int) -> bool:
+    before = folded[max(0, start - 60) : start].rstrip()
+    return not before or before[-1] in _FINAL or before.endswith((" and", " or"))
+
+
+def _follow_strength(folded: str, label: Label, end: int) -> float:
+    rest = folded[label.end : end]
+    if not rest.strip(" *_."):
+        return 0.6
+    stripped = rest.lstrip(" .-–—:")
+    if rest.startswith("(") and label.has_keyword and label.readings[0].style.startswith("decimal"):
+        return -1.2 if _CITING.match(rest) else 0.0
+    if _CITING.match(rest.replace("*", "")) and not _heading_case(stripped):
+        return -1.2 if label.has_keyword else -0.4
+    opening = _OPENING_WORD.match(stripped)
+    if opening is None:
+        return 0.2
+    letter = opening[1]
+    if letter.isupper() or letter >= "\u3400":
+        return 0.6
+    return -0.5 if letter.isdigit() else -0.1
+
+
+def _heading_case(rest: str) -> bool:
+    return bool(rest) and rest[0].isupper()
+
+
+def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[Candidate]:
+    """Labels inside a line: where lines were collapsed, or lists run on in a sentence."""
+    found: list[Candidate] = []
+    for gap in _MIDDLE.finditer(folded, position, end):
+        label = label_at(folded, gap.end(), text)
+        if label is None or label.end > end:
+            continue
+        before = folded[max(0, gap.start() - 24) : gap.start()]
+        final = before.rstrip()[-1:] in tuple(".;:!?。；：")
+        wide = gap.end() - gap.start() >= 2 and folded[gap.start() : gap.end()].startswith("  ")
+        listed = before.rstrip().endswith(",") and label.readings[0].style.endswith("()")
+        if _REFERRING.search(before) and not wide and not listed:
+            continue
+        strength = (0.7 if wide else 0.1) + (0.5 if final else 0.0) + _follow_strength(folded, label, end)
+        single = label.readings[0].style
+        if single.endswith((".", "number)")) or single.startswith("decimal1"):
+            # initials ("J. Smith"), years and amounts look like these
+            if single.endswith(".") and not (wide and final):
+                continue
+            strength -= 0.0 if (wide or final) else 0.8
+        found.append(Candidate(gap.end(), label, strength, end, in_line=True))
+    for gap in _LOST.finditer(folded, position, end):
+        label = label_at(folded, gap.end(), text)
+        if (
+            label is not None
+            and label.end <= end
+            and not _REFERRING.search(folded[max(0, gap.start() - 24) : gap.start()])
+        ):
+            found.append(Candidate(gap.end(), label, -0.2, end, in_line=True))
+    return sorted({c.start: c for c in reversed(found)}.values(), key=lambda c: c.start)

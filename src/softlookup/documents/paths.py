@@ -1,0 +1,67 @@
+"""Human addresses of clauses, made of the labels above them; not for finding or nesting labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from softlookup.documents.model import Clause
+from softlookup.documents.outline import Node
+
+_CHAPTERS = frozenset(("zh-part", "zh-subpart", "zh-chapter", "zh-division", "part"))
+
+
+def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], paragraph: int) -> str:
+    """Human address: "8.2(a)", "Schedule 2/3.1", "第三条（一）", "1.1 ¶3"; "" for unnumbered text at the top.
+
+    ``clauses`` are those before the node; ``paragraph`` counts the unnumbered pieces of its parent.
+    """
+    parent, number = node.parent, node.number
+    base = clauses[parent].path if parent is not None else ""
+    if not number:
+        return f"{base} ¶{paragraph}" if base and node.style == "paragraph" else base and f"{base} ¶"
+    if node.style == "schedule":
+        return _title(number)
+    space = _namespace(parent, nodes, clauses)
+    prefix = f"{space}/" if space else ""
+    if (node.style.startswith("decimal") and len(node.values) > 1) or node.style == "zh-article":
+        bare = re.sub(r"^(?i:section|clause|article|sec\.|paragraph|§+)\s*", "", number)
+        return prefix + (bare.replace(" ", "") if bare.isascii() else bare)
+    if node.style in ("part", "zh-part", "zh-subpart", "zh-chapter", "article"):
+        return prefix + _title(number)
+    anchor = _numbered_anchor(parent, nodes)
+    if anchor is None:
+        return prefix + number
+    above = nodes[anchor].style
+    if above in _CHAPTERS and node.style.startswith("decimal1"):
+        return prefix + number  # clause numbers run on through the chapters
+    return _below(clauses[anchor].path.split(" ¶")[0], above, number)
+
+
+def _below(base: str, above: str, number: str) -> str:
+    """``number`` joined to the path of the clause above it: 5(a) for "(a)" and "a.", I/A in an outline."""
+    if number[0] in "(（":
+        return base + number.replace(" ", "")
+    outlined = above in ("upper-roman.", "upper-letter.", "article") and number.isupper()
+    if number[0].isalpha() and number.isascii() and len(number) <= 5 and not outlined:
+        return f"{base}({number})"
+    return f"{base}/{number}"
+
+
+def _title(number: str) -> str:
+    word, _, rest = number.partition(" ")
+    return f"{word.capitalize()} {rest}" if rest and word.isascii() else number
+
+
+def _namespace(parent: int | None, nodes: Sequence[Node], clauses: Sequence[Clause]) -> str:
+    while parent is not None:
+        if nodes[parent].style == "schedule":
+            return clauses[parent].path
+        parent = nodes[parent].parent
+    return ""
+
+
+def _numbered_anchor(parent: int | None, nodes: Sequence[Node]) -> int | None:
+    while parent is not None and not nodes[parent].number:
+        parent = nodes[parent].parent
+    return parent

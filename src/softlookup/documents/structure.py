@@ -1,0 +1,266 @@
+"""From blocks to the clause tree: spans that tile the text, headings, paths; not for reading files.
+
+Text without a label is a clause without number: the parties and recitals before clause 1, a table of
+contents, a signature block, long runs of unnumbered paragraphs. Nothing is left outside the tree.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from softlookup.documents.candidates import Candidate, find_candidates, is_contents_entry
+from softlookup.documents.headings import heading_after, heading_line
+from softlookup.documents.model import Block, Clause, Span
+from softlookup.documents.outline import BOUNDARY, Node, nest
+from softlookup.documents.paths import printed_path
+from softlookup.documents.selection import Accepted, contents_regions, outside, schedules, select
+
+_SIGNATURES = re.compile(
+    r"^[ \t]*(?:IN[ ]WITNESS[ ]WHEREOF|In[ ]Witness[ ]Whereof|\[?SIGNATURE[ ]PAGE|[（(]?以下无正文|签署页|"
+    r"甲[ ]?方[ ]?[（(][签盖][^）)]{0,6}[）)])|(?<=[.;:][ ])[ ]*IN[ ]WITNESS[ ]WHEREOF",
+    re.M,
+)
+_LONG = 1500  # an unnumbered stretch above this is cut at its paragraphs
+_LONG_OPENING = 500  # the same for text before the first label, where parties and recitals stand
+_SHORT = 160  # a shorter paragraph stays with the next one
+_PAGE_MARK = re.compile(
+    r"[ \t]*(?:-?[ ]?(?:\d{1,4}|[ivxl]{1,6})[ ]?-?|_{3,}|<PAGE>[^\n]*|Page \d+[^\n]{0,12}"
+    r"|Source:[^\n]{5,120}\d{4})[ \t]*$",
+    re.M,
+)
+_MAIN_LABEL = re.compile(r"\s*(?:ARTICLE|Article|SECTION|Section)\s+[\dIVX]|\s*\d{1,2}\.\d")
+_OPENER = re.compile(
+    r"[ \t#*]*(?:RECITALS?|WITNESSETH|W I T N E S S E T H|BACKGROUND|PREAMBLE|WHEREAS|鉴于|前言|序言)\b", re.I
+)
+
+
+def build_clauses(text: str, blocks: tuple[Block, ...]) -> tuple[Clause, ...]:
+    """Clause tree of ``text`` in pre-order; empty for an empty text.
+
+    The own texts of the clauses tile ``text`` without gap or overlap, and children lie inside parents.
+    """
+    if not text:
+        return ()
+    nodes = _nodes(text, blocks)
+    nest(nodes)
+    nodes = _with_unnumbered(text, blocks, nodes)
+    return _clauses(text, blocks, nodes)
+
+
+def _nodes(text: str, blocks: tuple[Block, ...]) -> list[Node]:
+    """Nodes of labels, unnumbered headings, contents lists and signature blocks, in order of offset."""
+    found = find_candidates(text, blocks)
+    regions = contents_regions(text, found)
+    candidates = outside(found, regions)
+    heads = schedules(text, candidates)
+    limits = [0, *(head.start for head in heads), len(text) + 1]
+    nodes = [_node(head, "schedule", ()) for head in heads]
+    for begin, end in itertools.pairwise(limits):
+        part = [c for c in candidates if begin <= c.start < end and c.label.readings[0].style != "schedule"]
+        nodes.extend(_from_accepted(accepted) for accepted in select(part))
+    taken = {node.start for node in nodes}
+    first = min((node.start for node in nodes), default=len(text))
+    nodes.extend(n for n in _heading_nodes(text, blocks, first) if n.start not in taken)
+    nodes.extend(
+        Node(start, start, start, style=BOUNDARY, heading="") for start, _ in regions if start not in taken
+    )
+    footnote = next((block for block in blocks if block.kind == "footnote"), None)
+    if footnote is not None:
+        nodes.append(
+            Node(
+                footnote.span.start,
+                footnote.span.start,
+                footnote.span.start,
+                style=BOUNDARY,
+                heading="Footnotes",
+            )
+        )
+    last = max((node.start for node in nodes if node.number), default=0)
+    taken = {node.start for node in nodes}
+    for match in _SIGNATURES.finditer(text):
+        start = match.end() - len(match[0].lstrip())
+        if start not in taken and (start > last or match[0].lstrip().upper().startswith(("IN W", "SIGN"))):
+            nodes.append(Node(start, start, start, style=BOUNDARY))
+    return sorted(nodes, key=lambda node: node.start)
+
+
+def _from_accepted(accepted: Accepted) -> Node:
+    return _node(accepted.candidate, accepted.reading.style, accepted.reading.values)
+
+
+def _node(candidate: Candidate, style: str, values: tuple[int, ...]) -> Node:
+    label = candidate.label
+    return Node(
+        candidate.start, label.end, candidate.line_end, label.number, style, values, source=candidate.source
+    )
+
+
+def _heading_nodes(text: str, blocks: tuple[Block, ...], first: int) -> list[Node]:
+    """Unnumbered headings; one above the first label ``first`` is a title and holds nothing."""
+    nodes = []
+    for block in blocks:
+        if block.kind == "heading" and not block.label:
+            line = text[block.span.start : block.span.end]
+            heading = heading_line(line.strip(" #*")) or line.strip(" #*\n")[:80]
+            nodes.append(
+                Node(
+                    block.span.start,
+                    block.span.end,
+                    block.span.end,
+                    style="heading",
+                    heading=heading,
+                    outline=block.level or 0,
+                )
+            )
+    later = {node.outline for node in nodes if node.start > first}
+    for node in nodes:
+        if node.start < first and node.outline not in later and first < len(text):
+            node.style = BOUNDARY
+    return nodes
+
+
+def _with_unnumbered(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node]:
+    """Nodes with children for long unnumbered stretches and with clauses for text before the first label."""
+    ends = [node.start for node in nodes[1:]] + [len(text)] if nodes else []
+    fine = [block.span.start for block in blocks]
+    result: list[Node] = []
+    first = nodes[0].start if nodes else len(text)
+    if text[:first].strip() or not nodes:
+        opening = [Node(0, 0, 0, style="opening", heading=_opening_heading(text, 0, first))]
+        for start in _cuts(text, fine, 0, first, _LONG_OPENING):
+            opening.append(
+                Node(start, start, start, style="opening", heading=_opening_heading(text, start, first))
+            )
+        result.extend(opening)
+    else:
+        nodes[0].start = 0  # leading blanks belong to the first clause
+    shift = _Renumbering()
+    for index, (node, end) in enumerate(zip(nodes, ends, strict=True)):
+        shift.place(index, len(result))
+        node.parent = shift.now(node.parent)
+        result.append(node)
+        at = len(result) - 1
+        for start in _cuts(text, fine, node.label_end, end, _LONG):
+            result.append(
+                Node(
+                    start,
+                    start,
+                    start,
+                    style="paragraph",
+                    heading=_opening_heading(text, start, end),
+                    parent=at,
+                )
+            )
+    return result
+
+
+class _Renumbering:
+    """Old to new positions while nodes are inserted."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, int] = {}
+
+    def place(self, old: int, new: int) -> None:
+        self._places[old] = new
+
+    def now(self, old: int | None) -> int | None:
+        return None if old is None else self._places[old]
+
+
+def _opening_heading(text: str, start: int, end: int) -> str:
+    """First line of an unnumbered stretch when it is a heading: a line alone, no entry of a contents list."""
+    begin = start + len(text[start:end]) - len(text[start:end].lstrip())
+    stop = text.find("\n", begin, end)
+    stop = end if stop < 0 else stop
+    following = text[stop + 1 : stop + 120].split("\n", 1)[0]
+    line = text[begin:stop]
+    runs_on = bool(following.strip()) and len(line) > 40 and not line.isupper()
+    return "" if runs_on or is_contents_entry(line) else heading_line(line.strip(" *#"))
+
+
+def _cuts(text: str, fine: Sequence[int], start: int, end: int, limit: int) -> list[int]:
+    """Offsets inside ``[start, end)`` where a new paragraph-wise clause begins; none for a short stretch."""
+    if end - start <= limit:
+        return []
+    low, high = bisect_right(fine, start), bisect_right(fine, end - 1)
+    starts = [offset for offset in fine[low:high] if start < offset < end]
+    cuts: list[int] = []
+    previous = start
+    for offset in starts:
+        line_end = text.find("\n", offset, end)
+        line = text[offset : line_end if line_end >= 0 else end]
+        if _PAGE_MARK.match(text, offset) or is_contents_entry(line) or _MAIN_LABEL.match(line):
+            continue  # page marks and lines of a contents list open nothing
+        opens = bool(_OPENER.match(text, offset))
+        if opens or (offset - previous >= _SHORT and not _is_title(text[previous:offset])):
+            cuts.append(offset)
+            previous = offset
+    return cuts
+
+
+def _is_title(piece: str) -> bool:
+    return len(piece) < 400 and bool(heading_line(piece.strip(" *#\n")))
+
+
+def _clauses(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> tuple[Clause, ...]:
+    levels: list[int] = []
+    for node in nodes:
+        levels.append(0 if node.parent is None else levels[node.parent] + 1)
+    ends = _ends(levels, nodes, len(text))
+    pages = _Pages(blocks)
+    clauses: list[Clause] = []
+    used: dict[str, int] = {}
+    block_ends = frozenset(block.span.end for block in blocks)
+    paragraphs: dict[int | None, int] = {}
+    for index, node in enumerate(nodes):
+        own_end = nodes[index + 1].start if index + 1 < len(nodes) else len(text)
+        heading = node.heading or (_heading(text, node, own_end, block_ends) if node.number else "")
+        if not node.number and node.style == "paragraph":
+            paragraphs[node.parent] = paragraphs.get(node.parent, 1) + 1
+        path = printed_path(node, clauses, nodes, paragraphs.get(node.parent, 0))
+        if path:
+            used[path] = used.get(path, 0) + 1
+            path = path if used[path] == 1 else f"{path}#{used[path]}"
+        clauses.append(
+            Clause(
+                index=index, number=node.number, heading=heading, span=Span(node.start, ends[index]),
+                parent=node.parent, level=levels[index], path=path, page=pages.at(node.start),
+                label_source=node.source,
+            )
+        )  # fmt: skip
+    return tuple(clauses)
+
+
+def _heading(text: str, node: Node, own_end: int, block_ends: frozenset[int]) -> str:
+    line_end = node.line_end
+    while line_end > node.label_end and text[line_end - 1].isspace():
+        line_end -= 1
+    return heading_after(text, node.label_end, node.line_end, own_end, stands_alone=line_end in block_ends)
+
+
+def _ends(levels: Sequence[int], nodes: Sequence[Node], length: int) -> list[int]:
+    """End of every clause: the start of the next one that is not inside it."""
+    ends = [length] * len(nodes)
+    open_nodes: list[int] = []
+    for index, node in enumerate(nodes):
+        while open_nodes and levels[open_nodes[-1]] >= levels[index]:
+            ends[open_nodes.pop()] = node.start
+        open_nodes.append(index)
+    return ends
+
+
+class _Pages:
+    """Page of an offset, from the blocks; None for formats without pages."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        paged = [block for block in blocks if block.page is not None]
+        self._starts = [block.span.start for block in paged]
+        self._pages = [block.page for block in paged]
+
+    def at(self, offset: int) -> int | None:
+        if not self._pages:
+            return None
+        return self._pages[max(0, bisect_right(self._starts, offset) - 1)]

@@ -1,0 +1,165 @@
+"""Puts one :class:`Answer` together from scores, decoded text and document; decides outcome and review.
+
+Wording: attention says where the model looked. Nothing here claims that an answer is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from softlookup.cost.strategy import Strategy
+from softlookup.documents.model import Document
+from softlookup.evidence.answer import (
+    Answer,
+    Citation,
+    CoverageSummary,
+    DocumentSummary,
+    ModelSummary,
+    Outcome,
+    PlanSummary,
+    Seconds,
+)
+from softlookup.evidence.citation import citations, clause_label, closure_citations, fused_scores, ranking
+from softlookup.evidence.question_bank import language_of
+from softlookup.evidence.values import unsupported_values
+
+if TYPE_CHECKING:
+    from softlookup.evidence.reading import QuestionEvidence, Reading
+    from softlookup.retrieval.expand import Closure
+    from softlookup.runtime.prefilled import Decoded
+
+_NO_EVIDENCE = {
+    "en": "no passage stood out from off-topic questions; please check by hand",
+    "zh": "未见突出依据，请人工核对",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What the run around a question adds to its answer."""
+
+    strategy: Strategy
+    alpha: float
+    alerts: tuple[str, ...]
+    seconds: Seconds
+
+
+def assemble_answer(
+    document: Document,
+    reading: Reading,
+    question: str,
+    evidence: QuestionEvidence,
+    decoded: Decoded,
+    lexical: npt.NDArray[np.float64],
+    run: RunFacts,
+) -> Answer:
+    """The answer object. ``lexical`` [all passages of the document] are BM25 scores of the question."""
+    strategy, alpha = run.strategy, run.alpha
+    chunks, decision = reading.chunks, evidence.decision
+    fused = fused_scores(evidence.scores, lexical[[chunk.index for chunk in chunks]])
+    cited: tuple[Citation, ...] = ()
+    added: tuple[Citation, ...] = ()
+    reasons: list[str] = []
+    outcome: Outcome = "no_evidence"
+    if decision.found:
+        cited = citations(document, chunks, evidence.scores, fused, decision, alpha)
+        added, needed = closure_citations(document, cited)
+        outcome, conflict = _outcome(document, reading, evidence, (*cited, *added))
+        reasons += conflict
+        reasons += _closure_reasons(needed)
+        invented = unsupported_values(decoded.text, [citation.quote for citation in (*cited, *added)])
+        if invented:
+            reasons.append(f"the answer names values that the cited passages do not contain: {', '.join(invented)}")
+    else:
+        reasons.append(_NO_EVIDENCE[language_of(question)])
+    reasons += _run_reasons(document, reading, run, found=decision.found)
+    tokens_read = reading.prefilled.prefix.document[1] - reading.prefilled.prefix.document[0]
+    return Answer(
+        question=question,
+        outcome=outcome,
+        needs_review=bool(reasons),
+        reason="; ".join(reasons) or _found_reason(decision.p_value, reading),
+        answer=decoded.text if decision.found else "",
+        p_value=round(decision.p_value, 4),
+        alpha=alpha,
+        citations=(*cited, *added),
+        ranking=ranking(document, chunks, fused),
+        evidence_score=decision.evidence_score,
+        plan=PlanSummary(strategy.strategy, strategy.reason, strategy.document_tokens, tokens_read, strategy.window),
+        coverage=_coverage(document, strategy, tokens_read),
+        alerts=run.alerts,
+        document=DocumentSummary(
+            document.source.path, document.source.sha256, document.source.format, len(document.clauses)
+        ),
+        model=_model(reading),
+        seconds=_rounded(run.seconds),
+    )
+
+
+def _outcome(
+    document: Document, reading: Reading, evidence: QuestionEvidence, cited: Sequence[Citation]
+) -> tuple[Outcome, list[str]]:
+    place = evidence.answer_passage
+    if place is None:
+        return "answered", []
+    span = reading.chunks[place].span
+    if any(span.start < citation.end and citation.start < span.end for citation in cited):
+        return "answered", []
+    name = clause_label(document, reading.chunks[place].clause) or "a passage without number"
+    return "conflict", [f"the question points to the cited clauses, the rows of the answer to {name}"]
+
+
+def _closure_reasons(needed: Closure) -> list[str]:
+    if not needed.dangling:
+        return []
+    return [f"{len(needed.dangling)} cross-reference(s) of the cited clauses point to clauses that do not exist"]
+
+
+def _run_reasons(document: Document, reading: Reading, run: RunFacts, *, found: bool) -> list[str]:
+    reasons = []
+    if not document.coverage.complete:
+        reasons.append("part of the document could not be read")
+    if run.strategy.strategy != "full_context" and not found:
+        reasons.append("only the retrieved clauses were read, not the whole document")
+    if reading.context.cut:
+        reasons.append(f"{len(reading.context.cut)} clause(s) that the read ones need did not fit the context")
+    if not reading.profile.profiled:
+        reasons.append("the evidence heads of this model are not profiled: scores are less reliable")
+    if run.alerts:
+        reasons.append("monitors raised alerts")
+    return reasons
+
+
+def _found_reason(p_value: float, reading: Reading) -> str:
+    return (
+        f"while reading the question the model looked at the cited passages more than for off-topic questions "
+        f"(p = {p_value:.3f}, {len(reading.profile.heads)} heads); whether they answer it was not tested"
+    )
+
+
+def _coverage(document: Document, strategy: Strategy, tokens_read: int) -> CoverageSummary:
+    return CoverageSummary(
+        pages=document.coverage.pages,
+        characters=len(document.text),
+        tokens_total=strategy.document_tokens,
+        tokens_read=tokens_read,
+        skipped=tuple(f"{row.unit}: {row.state} ({row.reason})" for row in document.coverage.skipped),
+        complete=document.coverage.complete,
+        notes=document.coverage.notes,
+    )
+
+
+def _model(reading: Reading) -> ModelSummary:
+    source, profile = reading.prefilled.loaded.source, reading.profile
+    layers = sorted({layer for layer, _ in profile.heads})
+    heads = profile.heads if profile.profiled else f"all heads of layers {layers[0]} to {layers[-1]} (not profiled)"
+    return ModelSummary(source.name, source.sha256, reading.prefilled.template.sha256, heads)
+
+
+def _rounded(seconds: Seconds) -> Seconds:
+    return Seconds(**{name: round(getattr(seconds, name), 3) for name in seconds.__dataclass_fields__})

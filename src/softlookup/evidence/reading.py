@@ -1,0 +1,173 @@
+"""One context that the model has read, with its calibration: scores any question on it; prints nothing.
+
+The bank of null and off-topic questions runs once per language, packed, on the prefix that all
+questions share; each question then costs its own rows only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from softlookup.documents.model import Span
+from softlookup.evidence.abstention import Decision, decide
+from softlookup.evidence.attribution import PassageMap, PassageMass, null_mass, passage_scores
+from softlookup.evidence.profile import HeadProfile, head_profile
+from softlookup.evidence.question_bank import Language, language_of, question_bank
+from softlookup.retrieval.chunks import Chunk
+from softlookup.retrieval.context import SEPARATOR, Context
+
+if TYPE_CHECKING:
+    from softlookup.runtime.observe import AttentionCall
+    from softlookup.runtime.prefilled import Decoded, Prefilled
+    from softlookup.runtime.progress import Progress
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Null [heads, passages] and the best off-topic scores [M] of one language on one context."""
+
+    null: FloatArray
+    off_topic_maxima: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEvidence:
+    """Attention evidence of one question: ``scores`` [passages of the reading], and the decision.
+
+    ``answer_passage`` is the passage that the rows of the answer single out beyond every off-topic
+    question (p <= alpha), None when there is none: where it is not a cited one, question and answer
+    point to different clauses.
+    """
+
+    scores: FloatArray
+    decision: Decision
+    answer_passage: int | None
+
+
+class Reading:
+    """A prefilled context. ``chunks`` are the passages that the model read, in document order."""
+
+    def __init__(self, prefilled: Prefilled, context: Context, chunks: Sequence[Chunk]) -> None:
+        self.prefilled = prefilled
+        self.context = context
+        self.chunks, self._map = _passage_map(prefilled, context, chunks)
+        self.profile = _profile(prefilled)
+        self._calibrations: dict[Language, Calibration] = {}
+
+    def calibration(self, language: Language, progress: Progress | None = None) -> Calibration:
+        """Run the bank of ``language`` once; later calls return the same object."""
+        known = self._calibrations.get(language)
+        if known is not None:
+            return known
+        bank = question_bank(language)
+        suffixes = [self.prefilled.template.suffix(question) for question in bank.questions]
+        collector = PassageMass(self.profile, self._map, len(suffixes))
+        if progress is None:
+            self.prefilled.observe_packed(suffixes, collector.collect_pack)
+        else:
+            self.prefilled.observe_packed(suffixes, collector.collect_pack, progress)
+        split = len(bank.ordinary)
+        null = null_mass(collector.mass[:split])
+        off_topic = passage_scores(collector.mass[split:], null, self.profile.weights)
+        result = Calibration(null, off_topic.max(axis=-1))
+        self._calibrations[language] = result
+        return result
+
+    def ask(
+        self,
+        question: str,
+        *,
+        alpha: float,
+        max_new_tokens: int,
+        monitor: Callable[[AttentionCall], None] | None = None,
+        on_token: Callable[[int], None] | None = None,
+    ) -> tuple[QuestionEvidence, Decoded]:
+        """Read ``question``, score its evidence, and decode an answer, all in one pass over the suffix.
+
+        ``monitor`` sees every layer of the question's rows.
+        """
+        calibration = self.calibration(language_of(question))
+        suffix = self.prefilled.template.suffix(question)
+        collector = PassageMass(self.profile, self._map, 1)
+        rows = [(0, slice(0, suffix.question_length))]
+
+        def callback(call: AttentionCall) -> None:
+            collector.collect(call, rows)
+            if monitor is not None:
+                monitor(call)
+
+        answer_rows = PassageMass(self.profile, self._map, 1, accumulate=True)
+        decoded = self.prefilled.answer(
+            suffix,
+            max_new_tokens=max_new_tokens,
+            callback=callback,
+            answer_callback=lambda call: answer_rows.collect(call, [(0, slice(0, 1))]),
+            on_token=on_token,
+        )
+        scores = passage_scores(collector.mass[0], calibration.null, self.profile.weights)
+        decision = decide(scores, calibration.off_topic_maxima, alpha)
+        answer_passage = None
+        if decoded.ids:
+            mass = answer_rows.mass[0] / len(decoded.ids)
+            at_answer = decide(
+                passage_scores(mass, calibration.null, self.profile.weights),
+                calibration.off_topic_maxima,
+                alpha,
+            )
+            answer_passage = at_answer.best if at_answer.found else None
+        return QuestionEvidence(scores, decision, answer_passage), decoded
+
+
+def _profile(prefilled: Prefilled) -> HeadProfile:
+    config = prefilled.loaded.model.config.get_text_config()
+    kinds = getattr(config, "layer_types", None) or []
+    local = frozenset(index for index, kind in enumerate(kinds) if kind != "full_attention")
+    return head_profile(
+        prefilled.loaded.source.sha256,
+        prefilled.template.sha256,
+        num_hidden_layers=int(config.num_hidden_layers),
+        num_attention_heads=int(config.num_attention_heads),
+        local_layers=local,
+    )
+
+
+def _passage_map(
+    prefilled: Prefilled, context: Context, chunks: Sequence[Chunk]
+) -> tuple[tuple[Chunk, ...], PassageMap]:
+    """Chunks that were fed (at least half of each), and the chunk of every document token."""
+    starts = prefilled.prefix.offsets[:, 0]
+    ends = prefilled.prefix.offsets[:, 1]
+    # a token like " Agreement" starts at the blank before the word: its middle names its passage
+    middles = np.minimum((starts + ends) // 2, np.maximum(ends - 1, starts))
+    in_document = _document_offsets(context, middles)
+    fed = tuple(chunk for chunk in chunks if _fed_share(chunk.span, context.spans) >= 0.5)
+    if not fed:
+        return (), PassageMap(np.full(len(starts), -1), prefilled.prefix.document, 0)
+    begins = np.array([chunk.span.start for chunk in fed])
+    stops = np.array([chunk.span.end for chunk in fed])
+    place = np.searchsorted(begins, in_document, side="right") - 1
+    inside = (place >= 0) & (in_document < stops[place])
+    owner = np.where(inside, place, -1).astype(np.int64)
+    return fed, PassageMap(owner, prefilled.prefix.document, len(fed))
+
+
+def _document_offsets(context: Context, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Document offset of each offset into the context's text, -1 inside separators."""
+    result = np.full(len(offsets), -1, dtype=np.int64)
+    position = 0
+    for span in context.spans:
+        inside = (offsets >= position) & (offsets < position + len(span))
+        result[inside] = offsets[inside] - position + span.start
+        position += len(span) + len(SEPARATOR)
+    return result
+
+
+def _fed_share(span: Span, spans: Sequence[Span]) -> float:
+    return sum(span.overlap(other) for other in spans) / max(1, len(span))

@@ -1,0 +1,1 @@
+"""Chooses what the model reads: lexical ranking of passages, closure over references, context; no torch."""

@@ -1,0 +1,234 @@
+"""Wires the parts: document, plan, reading, evidence, answer. No mathematics and no printing here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softlookup.cost.strategy import MAX_QUESTION_TOKENS, Strategy, choose_strategy
+from softlookup.documents.model import Document
+from softlookup.documents.read import read_document
+from softlookup.errors import CapacityError, UsageError
+from softlookup.evidence.answer import Answer, Seconds
+from softlookup.evidence.assembly import RunFacts, assemble_answer
+from softlookup.evidence.question_bank import language_of, question_bank
+from softlookup.retrieval.bm25 import BM25Index
+from softlookup.retrieval.chunks import Chunk, passages
+from softlookup.retrieval.context import Context, full_context, select_context
+from softlookup.runtime.load import LoadedModel, ModelSource, find_model_source, load_model
+from softlookup.runtime.progress import Progress, no_progress
+from softlookup.runtime.token_count import TokenCounter
+
+if TYPE_CHECKING:
+    from softlookup.evidence.reading import Reading
+    from softlookup.runtime.prompt import PromptTemplate
+
+DEFAULT_ALPHA = 0.05
+DEFAULT_ANSWER_TOKENS = 80
+# questions that share one retrieved context: more would leave each too few clauses of its own
+QUESTIONS_PER_CONTEXT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings of a session. ``max_context_tokens`` limits the document text that the model reads."""
+
+    alpha: float = DEFAULT_ALPHA
+    max_answer_tokens: int = DEFAULT_ANSWER_TOKENS
+    max_context_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise UsageError(f"alpha must lie between 0 and 1, got {self.alpha}", "use 0.05, or 0.1 to abstain less")
+        smallest = 1 / (len(question_bank("en").off_topic) + 1)
+        if self.alpha < smallest:
+            raise UsageError(
+                f"alpha {self.alpha} is below {smallest}, the smallest p-value that the question bank can give",
+                f"use --alpha {smallest} or more",
+            )
+        if not 1 <= self.max_answer_tokens <= 1024:
+            raise UsageError(f"--max-answer-tokens must be 1 to 1024, got {self.max_answer_tokens}", "use 80")
+        if self.max_context_tokens is not None and self.max_context_tokens < 256:
+            raise UsageError(f"--max-context-tokens must be at least 256, got {self.max_context_tokens}", "use 4096")
+
+
+class Session:
+    """A model and its settings; loads the model once, when the first question is asked.
+
+    >>> answer = Session().open("contract.docx").ask("Who may terminate?")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        model: str | Path | None = None,
+        *,
+        options: Options | None = None,
+        progress: Progress = no_progress,
+    ) -> None:
+        self.options = options or Options()
+        self.progress = progress
+        self._load_seconds = 0.0
+        self._model = model
+
+    @cached_property
+    def source(self) -> ModelSource:
+        """The model's files; a GGUF file is converted on first use."""
+        return find_model_source(self._model, progress=self.progress)
+
+    @cached_property
+    def count_tokens(self) -> TokenCounter:
+        """The model's own tokenizer."""
+        return TokenCounter(self.source)
+
+    @cached_property
+    def loaded(self) -> LoadedModel:
+        """The model in memory."""
+        start = time.perf_counter()
+        loaded = load_model(self.source.folder if self._model is None else self._model, progress=self.progress)
+        self._load_seconds = time.perf_counter() - start
+        return loaded
+
+    def take_load_seconds(self) -> float:
+        """Seconds of loading the model, once; 0 afterwards."""
+        taken, self._load_seconds = self._load_seconds, 0.0
+        return taken
+
+    @cached_property
+    def template(self) -> PromptTemplate:
+        """The prompt template of the model's tokenizer."""
+        from softlookup.runtime.prompt import PromptTemplate
+
+        return PromptTemplate(self.loaded.tokenizer)
+
+    def open(self, path: str | Path, *, encoding: str | None = None) -> OpenDocument:
+        """Read a document. Raises ``DocumentError`` when it cannot be read."""
+        start = time.perf_counter()
+        document = read_document(path, encoding=encoding)
+        return OpenDocument(self, document, time.perf_counter() - start)
+
+
+class OpenDocument:
+    """A document that was read by the reader, and by the model as far as questions needed it."""
+
+    def __init__(self, session: Session, document: Document, read_seconds: float) -> None:
+        self.session = session
+        self.document = document
+        self.read_seconds = read_seconds
+        self._full: Reading | None = None
+        # time spent since the last answer on work that later questions reuse
+        self._pending = {"read": read_seconds}
+
+    @cached_property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """Passages of at most 600 characters: the unit of ranking and citing."""
+        return passages(self.document)
+
+    @cached_property
+    def lexical(self) -> BM25Index:
+        """BM25 index over the passages."""
+        return BM25Index([self.document.text[chunk.span.start : chunk.span.end] for chunk in self.chunks])
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """How the document is read, decided from token counts alone; loads no model."""
+        window = self.session.source.window
+        tokens = self.session.count_tokens(self.document.text)
+        try:
+            return choose_strategy(tokens, window, max_context_tokens=self.session.options.max_context_tokens)
+        except ValueError as error:
+            raise CapacityError(str(error), "use a model with a longer window") from error
+
+    def ask(self, question: str) -> Answer:
+        """Ask one question. Raises ``UsageError`` for an empty one, ``CapacityError`` for one too long."""
+        return next(self.ask_all([question]))
+
+    def ask_all(self, questions: Sequence[str], on_token: Callable[[int], None] | None = None) -> Iterator[Answer]:
+        """Ask several questions; the document is read once for all of them (or once per group when retrieved)."""
+        for question in questions:
+            self._check_question(question)
+        size = len(questions) if self.strategy.strategy == "full_context" else QUESTIONS_PER_CONTEXT
+        for start in range(0, len(questions), size):
+            group = questions[start : start + size]
+            reading = self._reading(group)
+            for question in group:
+                yield self._ask(question, reading, on_token)
+
+    def _check_question(self, question: str) -> None:
+        if not question.strip():
+            raise UsageError("the question is empty", "write a question after the file name")
+        tokens = self.session.count_tokens(question)
+        if tokens > MAX_QUESTION_TOKENS:
+            raise CapacityError(
+                f"the question has {tokens:,} tokens, at most {MAX_QUESTION_TOKENS} are read together with a document",
+                "shorten it; a longer text belongs in a document",
+            )
+
+    def _reading(self, questions: Sequence[str]) -> Reading:
+        if self.strategy.strategy == "full_context":
+            if self._full is None:
+                self._full = self._read(full_context(self.document))
+            return self._full
+        return self._read(self._retrieve(questions))
+
+    def _retrieve(self, questions: Sequence[str]) -> Context:
+        """Clauses for the questions and for the off-topic bank, in turn.
+
+        The off-topic questions get their best passages too: on a context chosen for the user's words
+        alone they would have no chance, and the p-value would flatter every question.
+        """
+        rankings = [self.lexical.scores(question) for question in questions]
+        bank = question_bank(language_of(questions[0]))
+        background = [self.lexical.scores(question) for question in bank.off_topic]
+        # the fourth power lets each question's best passage come before any second best
+        best = np.sum([(scores / (scores.max() or 1.0)) ** 4 for scores in background], axis=0)
+        return select_context(
+            self.document,
+            self.chunks,
+            [*rankings, best],
+            count_tokens=self.session.count_tokens,
+            max_context_tokens=self.strategy.context_tokens,
+        )
+
+    def _read(self, context: Context) -> Reading:
+        from softlookup.evidence.reading import Reading
+        from softlookup.runtime.prefilled import prefill
+
+        session = self.session
+        loaded, template = session.loaded, session.template
+        self._pending["load"] = session.take_load_seconds()
+        start = time.perf_counter()
+        prefilled = prefill(loaded, template, context.text, progress=session.progress)
+        self._pending["prefill"] = time.perf_counter() - start
+        return Reading(prefilled, context, self.chunks)
+
+    def _ask(self, question: str, reading: Reading, on_token: Callable[[int], None] | None) -> Answer:
+        from softlookup.diagnostics.monitors import AttentionMonitor
+
+        options = self.session.options
+        start = time.perf_counter()
+        reading.calibration(language_of(question), self.session.progress)
+        self._pending["calibrate"] = time.perf_counter() - start
+        monitor = AttentionMonitor(reading.prefilled.template.suffix(question).question_length)
+        evidence, decoded = reading.ask(
+            question,
+            alpha=options.alpha,
+            max_new_tokens=options.max_answer_tokens,
+            monitor=monitor,
+            on_token=on_token,
+        )
+        spent = {**self._pending, "question": decoded.question_seconds, "answer": decoded.answer_seconds}
+        self._pending = {}
+        run = RunFacts(
+            self.strategy,
+            options.alpha,
+            tuple(str(alert) for alert in monitor.alerts()),
+            Seconds(**spent, total=sum(spent.values())),
+        )
+        lexical = self.lexical.scores(question)
+        return assemble_answer(self.document, reading, question, evidence, decoded, lexical, run)

@@ -1,0 +1,172 @@
+"""Defined terms and their uses, English and Chinese."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softlookup.documents.definitions import definition_spans, find_definitions, find_uses, term_variants
+from softlookup.documents.model import Clause, Span
+
+
+def whole(text, heading=""):
+    return (Clause(0, "", heading, Span(0, len(text)), None, 0, ""),)
+
+
+def defined(text, heading=""):
+    return {t.term: t.kind for t in find_definitions(text, whole(text, heading))}
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "kind"),
+    [
+        ("“Losses” means all damage.", "Losses", "means"),
+        ('"Net Price" shall mean the price paid.', "Net Price", "means"),
+        ('"Control", when used of a person, means power over it.', "Control", "means"),
+        ('"Affiliate" of a Person means another Person.', "Affiliate", "means"),
+        ('**"Fees"** means the amounts due.', "Fees", "means"),
+        ('<span id="1">**"Site"**</span> means the place.', "Site", "means"),
+        ('"Code" has the meaning set forth in Section 2.', "Code", "meaning_given_in"),
+        ("“Taxes” will have the respective meaning given in Annex 1.", "Taxes", "meaning_given_in"),
+        ('Alpha GmbH (the "Seller") sells.', "Seller", "parenthetical"),
+        ("three lorries (each, an “Asset”) are sold", "Asset", "parenthetical"),
+        ('the notes and bonds (collectively, the "Securities")', "Securities", "parenthetical"),
+        ('the plan (such plan, as amended, the "Plan 401(k)")', "Plan 401(k)", "parenthetical"),
+        ('Beta Inc., hereinafter referred to as the "Buyer", buys.', "Buyer", "short_name"),
+        ("“违约金”是指一方应付的款项。", "违约金", "means"),
+        ('"租赁物"系指本合同项下的房屋。', "租赁物", "means"),
+        ("本合同所称不可抗力，是指不能预见的情况。", "不可抗力", "means"),
+        ("保密信息是指一方披露的信息。", "保密信息", "means"),
+        ("第九条 寄售合同是一方交付货物，另一方代为出售的合同。", "寄售合同", "means"),
+        ("甲乙科技有限公司（以下简称“出租人”）", "出租人", "short_name"),
+        ("承租方[以下简称乙方]:某某公司", "乙方", "short_name"),
+        ("平台运营方（下称「平台」）", "平台", "short_name"),
+        ("甲方（出卖人）：某某公司\n", "甲方", "short_name"),
+    ],
+)
+def test_forms_of_definition(text, term, kind):
+    assert defined(text)[term] == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'information marked as "confidential", "secret", or the like',
+        'The goods are sold "AS IS" by means of auction.',
+        'the Fee (as such term is defined in the "Master Terms")',
+        "a device commonly referred to as a “kill switch” (“x”)",
+        "By no means is this a price.",
+        "双方应当遵守“诚实信用”的原则。",
+        "本条规定的意思是指明责任。",
+    ],
+)
+def test_quotations_that_define_nothing(text):
+    assert defined(text) == {}
+
+
+def test_several_names():
+    text = (
+        '"User Name" or "ID" means a string. Gamma (collectively, the "Parties" and each, a "Party") agree.'
+    )
+    terms = find_definitions(text, whole(text))
+    assert [(t.term, t.aliases) for t in terms] == [("User Name", ("ID",)), ("Parties", ()), ("Party", ())]
+
+
+def test_bare_lines_count_in_a_definitions_section_only():
+    text = "Business Day means a day on which banks open.\nnothing means less.\n"
+    assert defined(text, "Definitions") == {"Business Day": "means"}
+    assert defined(text, "Fees") == {}
+
+
+def test_span_is_the_printed_name_and_clause_is_the_innermost():
+    text = "1 Terms\n(a) “Losses” means harm.\n"
+    clauses = (
+        Clause(0, "1", "Terms", Span(0, len(text)), None, 0, "1"),
+        Clause(1, "(a)", "", Span(8, len(text)), 0, 1, "1(a)"),
+    )
+    (term,) = find_definitions(text, clauses)
+    assert text[term.span.start : term.span.end] == term.term == "Losses"
+    assert term.clause == 1
+
+
+def test_text_outside_all_clauses_is_not_searched():
+    assert find_definitions('"Losses" means harm.', ()) == ()
+
+
+def test_party_labels_come_from_the_first_page_once():
+    text = "甲方：某公司\n乙方：某某\n" + "正文。\n" * 900 + "丙方：\n甲方：（盖章）\n"
+    assert [t.term for t in find_definitions(text, whole(text))] == ["甲方", "乙方"]
+
+
+def test_uses_longest_match_plural_possessive_and_not_in_the_definition():
+    text = (
+        '"Loss" means any Loss of money.\n"Loss Event" means a fire.\n'
+        "The Seller bears Losses. A Loss Event's cause and loss or Lossless data do not count.\n"
+    )
+    terms = find_definitions(text, whole(text))
+    uses = [(text[u.start : u.end], terms[u.term].term) for u in find_uses(text, terms)]
+    assert uses == [("Losses", "Loss"), ("Loss Event", "Loss Event")]
+
+
+def test_uses_in_chinese_have_no_word_boundaries():
+    text = "“违约金”是指款项。\n（以下简称“违约金额”）\n乙方应付违约金，不含违约金额。\n"
+    terms = find_definitions(text, whole(text))
+    uses = [text[u.start : u.end] for u in find_uses(text, terms)]
+    assert uses == ["违约金", "违约金额"]
+
+
+def test_use_takes_the_nearest_earlier_of_two_definitions():
+    text = 'A (the "Fee") x.\nFee one.\nB (the "Fee") y.\nFee two.\n'
+    terms = find_definitions(text, whole(text))
+    assert [u.term for u in find_uses(text, terms)] == [0, 1]
+
+
+def test_a_name_broken_over_lines_is_still_used():
+    text = 'X (the "Effective Date").\nFrom the Effective\n   Date on.'
+    terms = find_definitions(text, whole(text))
+    assert [text[u.start : u.end] for u in find_uses(text, terms)] == ["Effective\n   Date"]
+
+
+@pytest.mark.parametrize(
+    ("term", "other"),
+    [
+        ("Party", "Parties"),
+        ("Losses", "Loss"),
+        ("Tax", "Taxes"),
+        ("Services", "Service"),
+        ("Day", "Days"),
+        ("甲方", None),
+    ],
+)
+def test_variants(term, other):
+    assert term_variants(term) == ((term, other) if other else (term,))
+
+
+def test_definition_spans_stop_at_the_next_definition():
+    text = "“A1” means one thing. “B1” means another thing.\nNext paragraph."
+    terms = find_definitions(text, whole(text))
+    assert [text[s.start : s.end] for s in definition_spans(text, terms)] == [
+        "“A1” means one thing.",
+        "“B1” means another thing.",
+    ]
+
+
+@given(st.text(alphabet='"“”()（）“X是指means \nTheA，。', max_size=200))
+def test_any_text_gives_spans_inside_it(text):
+    terms = find_definitions(text, whole(text)) if text else ()
+    for term in terms:
+        assert " ".join(text[term.span.start : term.span.end].split()) == term.term
+    for use in find_uses(text, terms):
+        assert 0 <= use.start < use.end <= len(text)
+
+
+def test_speed_on_a_long_contract():
+    defs = "".join(f'"Term {chr(65 + i % 26)}{i}" means thing number {i}.\n' for i in range(300))
+    text = defs + "The Buyer shall pay Term A0 and Term B27 without delay to the Seller. " * 10_000
+    start = time.perf_counter()
+    terms = find_definitions(text, whole(text))
+    uses = find_uses(text, terms)
+    assert time.perf_counter() - start < 3
+    assert len(terms) == 300
+    assert len(uses) == 20_000

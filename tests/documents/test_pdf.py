@@ -1,0 +1,131 @@
+"""PDF: paragraphs, running headers, cut words, scanned pages, damage; pdfium never loads in this process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from softlookup.documents.readers import pdf as pdf_reader
+from softlookup.documents.readers.pdf import read_pdf
+from softlookup.documents.readers.pdf_layout import Line, Page, furniture, paragraphs
+from softlookup.errors import DocumentError
+
+from .builders import pdf
+
+FULL = "The tenant shall keep the boat house clean and in good repair at all times and"
+
+
+def page(number: int, body: list[str], *, header: str = "Reed Quay Lease", footer: bool = True):
+    lines = [(72.0, 770.0, header)] if header else []
+    lines += [(72.0, 720.0 - 14 * i, text) for i, text in enumerate(body)]
+    return lines + ([(300.0, 30.0, f"Page {number} of 4")] if footer else [])
+
+
+def test_lines_become_paragraphs_and_furniture_leaves_the_text():
+    things = ["oars", "nets", "ropes", "sails"]
+    data = pdf([page(n, [f"{n}. Duty {n}. {FULL}", f"shall pay for {things[n - 1]}."]) for n in range(1, 5)])
+    result = read_pdf(data)
+    assert result.text.split("\n") == [
+        f"{n}. Duty {n}. {FULL} shall pay for {things[n - 1]}." for n in range(1, 5)
+    ]
+    assert [block.page for block in result.blocks] == [1, 2, 3, 4]
+    assert result.coverage.pages == 4
+    assert sum("left out of the text on 4 pages" in note for note in result.coverage.notes) == 2
+
+
+def test_paragraph_runs_on_over_the_page_break():
+    data = pdf(
+        [
+            page(
+                1,
+                [
+                    "1. Scope. The yard repairs all the boats that are listed in the annex to this lease and",
+                    "that belong to",
+                ],
+                header="",
+            ),
+            page(2, ["the owner."], header=""),
+        ]
+    )
+    assert read_pdf(data).text.endswith("that belong to the owner.")
+
+
+def test_scanned_and_empty_pages_are_told_apart():
+    coverage = read_pdf(
+        pdf([page(1, ["1. Scope. All boats of the club are covered."]), [], []], image_pages=(1,))
+    ).coverage
+    assert [row.state for row in coverage.rows] == ["read", "scanned", "empty"]
+    assert not coverage.complete
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"%PDF-1.4\n", b"%PDF-1.7 garbage" * 40, pdf([page(1, ["x"])])[:300]],
+    ids=["head", "garbage", "cut"],
+)
+def test_damaged_files_are_refused(data):
+    with pytest.raises(DocumentError, match="sound PDF"):
+        read_pdf(data)
+
+
+def test_a_crash_keeps_the_pages_before_it(monkeypatch):
+    whole = pdf_reader._run(
+        pdf([page(n, [f"{n}. Point {n} of the contract stands here."]) for n in (1, 2, 3)])
+    )
+    cut = b"\n".join(whole.split(b"\n")[:3])[:-5]  # the second page's line is broken
+    monkeypatch.setattr(pdf_reader, "_run", lambda data: cut)
+    coverage = read_pdf(b"%PDF-").coverage
+    assert [row.state for row in coverage.rows] == ["read", "failed", "failed"]
+
+
+def test_a_hang_is_ended(monkeypatch):
+    monkeypatch.setattr(pdf_reader, "WALL_SECONDS", 0.01)
+    with pytest.raises(DocumentError):
+        read_pdf(pdf([page(1, ["1. Scope."])]))
+
+
+def test_pdfium_stays_out_of_this_process():
+    code = "import sys; from softlookup.documents import read; sys.exit('pypdfium2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def lines(*texts: str) -> list[Page]:
+    return [
+        Page(1, 612, 792, tuple(Line(t, 72, 700 - 14 * i, 540, 711 - 14 * i) for i, t in enumerate(texts)))
+    ]
+
+
+def test_cut_words_are_joined_and_compounds_kept():
+    words = lines(
+        "The con\ufffe", "tract and the well-", "known rule, a well-known", "thing, and the agree-", "ment."
+    )
+    assert (
+        paragraphs(words, {})[0].text
+        == "The contract and the well-known rule, a well-known thing, and the agreement."
+    )
+
+
+def test_chinese_lines_join_without_a_blank():
+    assert (
+        paragraphs(lines("第一条 甲方应当按照本合同的约定", "支付租金。"), {})[0].text
+        == "第一条 甲方应当按照本合同的约定支付租金。"
+    )
+
+
+def test_furniture_needs_recurrence_or_a_page_number():
+    pages = [
+        Page(
+            n,
+            612,
+            792,
+            (
+                Line("None", 72, 760, 90, 771),
+                Line(f"Text {'abc'[n]}", 72, 500, 90, 511),
+                Line(f"- {n} -", 300, 20, 320, 31),
+            ),
+        )
+        for n in range(3)
+    ]
+    assert set(furniture(pages)) == {(0, 2), (1, 2), (2, 2)}

@@ -1,0 +1,314 @@
+"""Cross references: what they point to, their status and their effect, English and Chinese."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softlookup.documents.definitions import find_definitions
+from softlookup.documents.model import Clause, Span
+from softlookup.documents.positions import ClausePositions
+from softlookup.documents.reference_labels import LabelKey, label_key, number_value
+from softlookup.documents.references import find_references
+
+_LABEL = re.compile(
+    r"\s*((?:Section|ARTICLE|Schedule|Exhibit|Annex)\s[\w.]+|第[一二三四五六七八九十百]+[编章节条]|附件\S|\d+(?:\.\d+)*|"
+    r"\([a-z]+\)|（[一二三四五六七八九十]+）)"
+)
+
+
+def outline(text):
+    """One clause for each line that starts with a label; two spaces of indentation make a level."""
+    rows = []
+    for line in re.finditer(r"[^\n]*\n?", text):
+        label = _LABEL.match(line.group())
+        if label:
+            rows.append(
+                (line.start(), (len(label.group()) - len(label.group().lstrip(" "))) // 2, label.group(1))
+            )
+    clauses, stack = [], []
+    for index, (start, level, number) in enumerate(rows):
+        end = next((s for s, other, _ in rows[index + 1 :] if other <= level), len(text))
+        stack = stack[:level]
+        clauses.append(
+            Clause(index, number, "", Span(start, end), stack[-1] if stack else None, level, number)
+        )
+        stack.append(index)
+    return tuple(clauses)
+
+
+def references(text):
+    clauses = outline(text)
+    found = find_references(text, clauses, find_definitions(text, clauses))
+    return [
+        (text[r.span.start : r.span.end], [clauses[t].number for t in r.targets], r.status, r.effect)
+        for r in found
+    ]
+
+
+def only(text):
+    (reference,) = references(text)
+    return reference
+
+
+EN = """1 Price. {0}
+2 Term.
+  2.1 Start.
+  2.2 End.
+    (a) by notice;
+    (b) by breach.
+3 Liability.
+  3.1 Cap.
+Schedule 2 Services
+  1 Scope. {1}
+  2 Staff.
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "printed", "targets", "status"),
+    [
+        ("See Section 2.2.", "Section 2.2", ["2.2"], "resolved"),
+        ("See clause 2.2(b).", "clause 2.2(b)", ["(b)"], "resolved"),
+        ("See Section 2.2(c)(ii).", "Section 2.2(c)(ii)", ["2.2"], "resolved"),
+        ("See § 3.1 hereof.", "§ 3.1", ["3.1"], "resolved"),
+        ("See Article 3.", "Article 3", ["3"], "resolved"),
+        ("See Schedule 2.", "Schedule 2", ["Schedule 2"], "resolved"),
+        ("See paragraph 2 of Schedule 2.", "paragraph 2", ["2"], "resolved"),
+        ("See clause (b) of Section 2.2.", "clause (b)", ["(b)"], "resolved"),
+        ("See Section 9.9.", "Section 9.9", [], "dangling"),
+        ("See Exhibit Q.", "Exhibit Q", [], "dangling"),
+        ("See Section 2.1 of the Exchange Act.", "Section 2.1", [], "external"),
+        ("See Section 2.1 of the Seller Disclosure Letter.", "Section 2.1", [], "external"),
+        (
+            "See Sections 78.1 to 78.9, inclusive, of the Nevada Revised Statutes.",
+            "Sections 78.1 to 78.9",
+            [],
+            "external",
+        ),
+        ("See 11 U.S.C. Section 2.", "Section 2", [], "external"),
+        ("See DFAR section 2.1 for software.", "section 2.1", [], "external"),
+        ("See Section 409A for taxes.", "Section 409A", [], "external"),
+        ("See Sections 2 and 3 thereof.", "Sections 2", [], "external"),
+        ("See Section 2.1 of this Agreement.", "Section 2.1", ["2.1"], "resolved"),
+        ("See Section 2.1 (Start) of the Agreement.", "Section 2.1", ["2.1"], "resolved"),
+    ],
+)
+def test_explicit_english(words, printed, targets, status):
+    found = references(EN.format(words, ""))
+    assert found[0][:3] == (printed, targets, status)
+
+
+def test_list_and_range():
+    found = references(EN.format("See Sections 2.1, 2.2(a) or 3.1 and Sections 1 through 3.", ""))
+    assert [(printed, targets) for printed, targets, *_ in found] == [
+        ("Sections 2.1", ["2.1"]),
+        ("2.2(a)", ["(a)"]),
+        ("3.1", ["3.1"]),
+        ("Sections 1 through 3", ["1", "2", "3"]),
+    ]
+
+
+def test_a_number_after_a_singular_label_is_no_label():
+    assert only(EN.format("Under Section 2 and 3 days later.", ""))[:2] == ("Section 2", ["2"])
+
+
+def test_own_schedule_comes_before_the_main_body():
+    text = EN.format("See Section 2.", "See paragraph 2 and Section 3.1.")
+    clauses = outline(text)
+    found = find_references(text, clauses, ())
+    paths = [[clauses[t].index for t in r.targets] for r in found]
+    main, schedule = 1, len(clauses) - 1
+    assert paths == [[main], [schedule], [7]]
+    assert clauses[7].number == "3.1"
+
+
+def test_roman_articles_and_sections_below_them():
+    text = "ARTICLE I\n  1.1 A.\nARTICLE V\n  5.1 B. See Article I and Section 1.1.\n"
+    assert [targets for _, targets, *_ in references(text)] == [["ARTICLE I"], ["1.1"]]
+
+
+def test_relative_english():
+    text = "1 A.\n2 B. Under this Section and the preceding Section, and the following clause.\n3 C.\n"
+    assert [(p, t) for p, t, *_ in references(text)] == [
+        ("this Section", ["2"]),
+        ("the preceding Section", ["1"]),
+        ("the following clause", ["3"]),
+    ]
+
+
+def test_relative_words_without_a_target_are_no_dangling_reference():
+    assert references("1 A. See the preceding Section.\n2 B. This Article binds.\n") == [
+        ("This Article", ["2"], "resolved", "refers")
+    ]
+    assert references("第一条 依照前条处理，适用本编。\n") == []
+
+
+def test_labels_and_table_of_contents_are_not_references():
+    text = "Section 1  Price    12\nSection 2  Term    13\nSection 1 Price. Paid.\nSection 2 Term. Long.\n"
+    assert references(text) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "effect"),
+    [
+        ("Subject to the terms of Section 2.1, A pays.", "subject_to"),
+        ("Notwithstanding anything to the contrary in Section 2.1, A pays.", "overrides"),
+        ("Despite Section 2.1 A pays.", "overrides"),
+        ("Except as otherwise provided in Section 2.1, A pays.", "exception_to"),
+        ("Section 2.1 (Start) does not apply to gifts.", "overrides"),
+        ("A pays pursuant to Section 2.1.", "refers"),
+        ("Subject to payment, A delivers in accordance with Section 2.1.", "refers"),
+    ],
+)
+def test_effects_english(words, effect):
+    assert only(EN.format("It is agreed. " + words, ""))[3] == effect
+
+
+def test_such_term_is_inferred():
+    text = "1 A. “Losses” means harm.\n2 B. The Seller pays such Losses. It repays said losses.\n"
+    assert [r[:3] for r in references(text)] == [
+        ("such Losses", ["1"], "inferred"),
+        ("said losses", ["1"], "inferred"),
+    ]
+
+
+def test_such_word_without_definition_is_no_reference():
+    assert references("1 A.\n2 B. The Seller pays such costs.\n") == []
+
+
+ZH = """第一章 总则
+  第一条 定义。{0}
+  第二条 期限。
+    （一）开始；
+    （二）结束。
+第二章 责任
+  第三条 上限。{1}
+  第四条 违约。
+附件一 服务
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "printed", "targets", "status"),
+    [
+        ("依照本合同第四条处理。", "第四条", ["第四条"], "resolved"),
+        ("依照第4条处理。", "第4条", ["第四条"], "resolved"),
+        ("依照第二条第一款第二项处理。", "第二条第一款第二项", ["（二）"], "resolved"),
+        ("依照第二条第（一）项处理。", "第二条第（一）项", ["（一）"], "resolved"),
+        ("依照第二条第一款处理。", "第二条第一款", ["第二条"], "resolved"),
+        ("依照第二章处理。", "第二章", ["第二章"], "resolved"),
+        ("见附件一。", "附件一", ["附件一"], "resolved"),
+        ("依照第九十条处理。", "第九十条", [], "dangling"),
+        ("依照本法第一编第二章处理。", "第一编第二章", [], "dangling"),
+        ("依照《中华人民共和国民法典》第二条处理。", "第二条", [], "external"),
+        ("依照公司法第二条处理。", "第二条", [], "external"),
+        ("依照第二条至第四条处理。", "第二条至第四条", ["第二条", "第三条", "第四条"], "resolved"),
+        ("本章另有说明。", "本章", ["第一章"], "resolved"),
+        ("本条无效。", "本条", ["第一条"], "resolved"),
+    ],
+)
+def test_explicit_and_relative_chinese(words, printed, targets, status):
+    assert only(ZH.format(words, ""))[:3] == (printed, targets, status)
+
+
+def test_chinese_list_inherits_the_article_and_the_statute():
+    found = references(ZH.format("依照第二条第一项、第二项和第四条。", "依照《民法典》第一条、第二条。"))
+    assert [r[:3] for r in found] == [
+        ("第二条第一项", ["（一）"], "resolved"),
+        ("第二项", ["（二）"], "resolved"),
+        ("第四条", ["第四条"], "resolved"),
+        ("第一条", [], "external"),
+        ("第二条", [], "external"),
+    ]
+
+
+def test_previous_article_crosses_the_chapter():
+    assert only(ZH.format("", "依照前条处理。"))[:2] == ("前条", ["第二条"])
+
+
+def test_previous_paragraph():
+    text = "第一条 甲。\n第二条 乙方付款。\n违反前款规定的，适用前条第一款。\n"
+    assert [(p, t) for p, t, *_ in references(text)] == [("前款", ["第二条"]), ("前条第一款", ["第一条"])]
+
+
+def test_decimal_contract_in_chinese():
+    text = "7 费用\n  7.1 租金。\n  7.2 押金。依照7.1条、本合同第8条处理，本款优先，本条除外。\n8 其他\n"
+    assert [(p, t) for p, t, *_ in references(text)] == [
+        ("7.1条", ["7.1"]),
+        ("第8条", ["8"]),
+        ("本款", ["7.2"]),
+        ("本条", ["7"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "effect"),
+    [
+        ("除本合同第四条另有规定外，甲方付款。", "exception_to"),
+        ("尽管有第四条的规定，甲方付款。", "overrides"),
+        ("甲方付款不受第四条的限制。", "overrides"),
+        ("甲方付款受第四条约束。", "subject_to"),
+        ("甲方依照第四条付款。", "refers"),
+    ],
+)
+def test_effects_chinese(words, effect):
+    assert only(ZH.format(words, ""))[3] == effect
+
+
+def test_same_as_preceding_chinese():
+    assert only("第一条 甲。\n第二条 乙，参照适用前条规定。\n")[3] == "same_as_preceding"
+
+
+def test_anaphora_chinese():
+    text = "第一条 “保密信息”是指资料。\n第二条 乙方应归还该保密信息。\n"
+    assert only(text)[:3] == ("该保密信息", ["第一条"], "inferred")
+
+
+def test_words_that_look_like_references():
+    assert references("第一条 本条款有效，本项目由前项目经理负责，条件见本条例。\n") == []
+
+
+@pytest.mark.parametrize(
+    ("printed", "key"),
+    [
+        ("Section 8.2(a)(ii)", LabelKey("clause", ("8", "2", "a", "ii"))),
+        ("ARTICLE IV", LabelKey("article", ("4",))),
+        ("Exhibit C", LabelKey("exhibit", ("c",))),
+        ("第一百二十条之二", LabelKey("clause", ("120-2",))),
+        ("８．２", LabelKey("clause", ("8", "2"))),
+        ("八、", LabelKey("clause", ("8",))),
+        ("（三）", LabelKey("item", ("3",))),
+        ("附件2", LabelKey("附件", ("2",))),
+        ("no label here", None),
+        ("", None),
+    ],
+)
+def test_label_keys(printed, key):
+    assert label_key(printed) == key
+
+
+def test_number_values():
+    assert [number_value(n) for n in ("十五", "一百零五", "XIV", "v", "007")] == ["15", "105", "14", "v", "7"]
+
+
+def test_positions_agree_with_the_tree():
+    text = EN.format("", "")
+    clauses = outline(text)
+    positions = ClausePositions(clauses)
+    for offset in range(len(text)):
+        holding = [c.index for c in clauses if c.span.start <= offset < c.span.end]
+        assert positions.innermost(offset) == (holding[-1] if holding else None)
+    assert positions.innermost(len(text)) is None
+    assert sum(len(span) for _, span in positions.own_text()) == len(text)
+
+
+@given(st.text(alphabet="Section12.(a)b 、第条款项前本三至 thisof\nAct,and", max_size=120))
+def test_any_text_gives_ordered_disjoint_references(text):
+    clauses = (Clause(0, "1", "", Span(0, len(text)), None, 0, "1"),) if text else ()
+    found = find_references(text, clauses, find_definitions(text, clauses))
+    assert all(0 <= r.span.start < r.span.end <= len(text) for r in found)
+    assert all(a.span.end <= b.span.start for a, b in pairwise(found))
+    assert all((r.status in ("resolved", "inferred")) == bool(r.targets) for r in found)
