@@ -66,9 +66,7 @@ def test_quotations_that_define_nothing(text):
 
 
 def test_several_names():
-    text = (
-        '"User Name" or "ID" means a string. Gamma (collectively, the "Parties" and each, a "Party") agree.'
-    )
+    text = '"User Name" or "ID" means a string. Gamma (collectively, the "Parties" and each, a "Party") agree.'
     terms = find_definitions(text, whole(text))
     assert [(t.term, t.aliases) for t in terms] == [("User Name", ("ID",)), ("Parties", ()), ("Party", ())]
 

@@ -25,16 +25,12 @@ def outline(text):
     for line in re.finditer(r"[^\n]*\n?", text):
         label = _LABEL.match(line.group())
         if label:
-            rows.append(
-                (line.start(), (len(label.group()) - len(label.group().lstrip(" "))) // 2, label.group(1))
-            )
+            rows.append((line.start(), (len(label.group()) - len(label.group().lstrip(" "))) // 2, label.group(1)))
     clauses, stack = [], []
     for index, (start, level, number) in enumerate(rows):
         end = next((s for s, other, _ in rows[index + 1 :] if other <= level), len(text))
         stack = stack[:level]
-        clauses.append(
-            Clause(index, number, "", Span(start, end), stack[-1] if stack else None, level, number)
-        )
+        clauses.append(Clause(index, number, "", Span(start, end), stack[-1] if stack else None, level, number))
         stack.append(index)
     return tuple(clauses)
 
@@ -43,8 +39,7 @@ def references(text):
     clauses = outline(text)
     found = find_references(text, clauses, find_definitions(text, clauses))
     return [
-        (text[r.span.start : r.span.end], [clauses[t].number for t in r.targets], r.status, r.effect)
-        for r in found
+        (text[r.span.start : r.span.end], [clauses[t].number for t in r.targets], r.status, r.effect) for r in found
     ]
 
 

@@ -30,9 +30,7 @@ def document_of(text: str) -> Document:
         above = clauses[stack[-1]] if stack else None
         nested = number[:1] in ("(", "（")
         path = (above.path if above and nested else "") + number
-        clauses.append(
-            Clause(index, number, heading[:60], Span(start, end), stack[-1] if stack else None, level, path)
-        )
+        clauses.append(Clause(index, number, heading[:60], Span(start, end), stack[-1] if stack else None, level, path))
         stack.append(index)
     found = tuple(clauses)
     terms = find_definitions(text, found)

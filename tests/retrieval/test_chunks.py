@@ -152,9 +152,7 @@ def test_sentences_in_chinese():
 
 
 def test_sentences_at_line_ends():
-    text = (
-        "A HEADING\nThe lessee shall pay the rent that is due for the month in which\nit begins.\n\nLast one"
-    )
+    text = "A HEADING\nThe lessee shall pay the rent that is due for the month in which\nit begins.\n\nLast one"
     assert [text[s.start : s.end] for s in sentences(text)] == [
         "A HEADING",
         "The lessee shall pay the rent that is due for the month in which\nit begins.",

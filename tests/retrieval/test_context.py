@@ -20,10 +20,7 @@ EN = (
 )
 ZH = (
     "第一条 “损失”是指一切损害和费用。\n"
-    + "".join(
-        f"第{n}条 双方应当妥善保管船舶并保存记录。{'维护船舶并记录使用情况。' * 12}\n"
-        for n in "二三四五六七八"
-    )
+    + "".join(f"第{n}条 双方应当妥善保管船舶并保存记录。{'维护船舶并记录使用情况。' * 12}\n" for n in "二三四五六七八")
     + "第九条 承租人应当赔偿出租人的损失。\n第十条 尽管有第九条的规定，赔偿总额以租金为限。\n"
 )
 
@@ -86,9 +83,7 @@ def test_questions_take_turns(make_document):
 
 
 def test_heading_of_a_distant_parent_comes_along(make_document):
-    document = make_document(
-        "1 Care of boats\n  1.1 " + PAD * 3 + "\n  1.2 Sails are folded.\n2 Other\n  2.1 " + PAD
-    )
+    document = make_document("1 Care of boats\n  1.1 " + PAD * 3 + "\n  1.2 Sails are folded.\n2 Other\n  2.1 " + PAD)
     context = select(document, ["Are sails folded?"], 24)
     assert context.text == "1 Care of boats" + SEPARATOR + "1.2 Sails are folded."
     assert [p.reason for p in context.pieces] == ["heading", "bm25"]
@@ -97,9 +92,7 @@ def test_heading_of_a_distant_parent_comes_along(make_document):
 def test_pieces_are_disjoint_parts_of_the_spans_in_order(make_document):
     context = select(make_document(EN), ["boat lake Losses"], 200)
     assert all(a.span.end <= b.span.start for a, b in zip(context.pieces, context.pieces[1:], strict=False))
-    assert all(
-        any(s.start <= p.span.start and p.span.end <= s.end for s in context.spans) for p in context.pieces
-    )
+    assert all(any(s.start <= p.span.start and p.span.end <= s.end for s in context.spans) for p in context.pieces)
 
 
 def test_what_does_not_fit_is_reported(make_document):
@@ -121,9 +114,7 @@ def test_passages_without_a_match_are_not_claimed_to_match(make_document):
 
 
 def test_table_of_contents_is_not_read(make_document):
-    contents = (
-        "Section 1  Rent of the boat    2 Section 2  Use of the boat    3 Section 3  Care of the boat    9\n"
-    )
+    contents = "Section 1  Rent of the boat    2 Section 2  Use of the boat    3 Section 3  Care of the boat    9\n"
     document = make_document(contents + "1 Rent\n  1.1 The rent of the boat is 9.\n")
     context = select(document, ["What is the rent of the boat?"], 60)
     assert context.text == "1 Rent\n  1.1 The rent of the boat is 9."
@@ -151,9 +142,7 @@ def test_wrong_rankings_and_no_room(make_document):
 
 def test_a_counter_that_is_not_additive_cannot_break_the_limit(make_document):
     document = make_document(EN)
-    context = select(
-        document, ["boat insure indemnify"], 120, count=lambda text: max(1, len(text.split()) ** 2 // 20)
-    )
+    context = select(document, ["boat insure indemnify"], 120, count=lambda text: max(1, len(text.split()) ** 2 // 20))
     assert context.tokens <= 120
 
 

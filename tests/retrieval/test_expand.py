@@ -122,9 +122,7 @@ def test_within_restricts_a_long_clause_to_a_passage(make_document):
 
 
 def test_short_seed_counts_with_its_children(make_document):
-    document = make_document(
-        "1 A.\n  1.1 See Section 2.\n2 B.\n3 C. " + "Words. " * 300 + "\n  3.1 See Section 2.\n"
-    )
+    document = make_document("1 A.\n  1.1 See Section 2.\n2 B.\n3 C. " + "Words. " * 300 + "\n  3.1 See Section 2.\n")
     assert [e.clause for e in closure(document, [0]).added] == [2]
     assert closure(document, [3]).added == ()
 

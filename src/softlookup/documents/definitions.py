@@ -41,12 +41,8 @@ _LEAD = re.compile(
     r"severally|hereinafter|herein|hereafter|also|any|all|our|their|its|his|either|singly|be|being)|[,;:/&])[\s,:]*$",
     re.IGNORECASE,
 )
-_NOT_A_DEFINITION = re.compile(
-    r"\bdefined\b|\bmeaning\b|\bi\.e\.|\be\.g\.|\bsuch as\b|\bform of\b", re.IGNORECASE
-)
-_COMMON_SPEECH = re.compile(
-    r"\b(?:commonly|generally|customarily|so[-\s])\s*(?:referred\s+to|known|called)\b[^()]*$"
-)
+_NOT_A_DEFINITION = re.compile(r"\bdefined\b|\bmeaning\b|\bi\.e\.|\be\.g\.|\bsuch as\b|\bform of\b", re.IGNORECASE)
+_COMMON_SPEECH = re.compile(r"\b(?:commonly|generally|customarily|so[-\s])\s*(?:referred\s+to|known|called)\b[^()]*$")
 _SHORT_NAME = re.compile(
     r"\b(?:(?:hereinafter|hereafter|herein|collectively|together|individually|sometimes|each|is|are|be|being)\s*,?\s+"
     r"(?:\w+\s+){0,3}?)"
@@ -58,13 +54,9 @@ _BARE_MEANS = re.compile(
     rf"(?:{_VERB})",
     re.MULTILINE,
 )
-_LABELLED_NAME = re.compile(
-    rf"^[ \t]*(?:\(?[\w.]{{1,8}}[.)][ \t]+)?{_QUOTED}[ \t]*(?::|–|—|-[ \t])", re.MULTILINE
-)
+_LABELLED_NAME = re.compile(rf"^[ \t]*(?:\(?[\w.]{{1,8}}[.)][ \t]+)?{_QUOTED}[ \t]*(?::|–|—|-[ \t])", re.MULTILINE)
 _DEFINITIONS_HEADING = re.compile(r"definition|defined terms|interpretation|定义|释义|用语", re.IGNORECASE)
-_NO_TERMS = frozenset(
-    ("as is", "as-is", "as available", "n/a", "tbd", "including", "includes", "or", "and", "s", "x")
-)
+_NO_TERMS = frozenset(("as is", "as-is", "as available", "n/a", "tbd", "including", "includes", "or", "and", "s", "x"))
 
 _ZH_OPEN, _ZH_CLOSE = r"[\"“”「『＂]", r"[\"“”」』＂]"
 _ZH_QUOTED = rf"{_ZH_OPEN}([^\"“”「『」』＂\n。；]{{1,40}}){_ZH_CLOSE}"
@@ -90,9 +82,7 @@ _ZH_GENUS = re.compile(
     r"[^。；\n]{5,160}的\2[。；，]",
     re.MULTILINE,
 )
-_ZH_SHORT = (
-    r"(?:以下|下文|下|以上)\s*(?:均|分别|合并|单独|共同|或)*\s*(?:简称|统称|合称|称)(?:为|作)?\s*[:：]?\s*"
-)
+_ZH_SHORT = r"(?:以下|下文|下|以上)\s*(?:均|分别|合并|单独|共同|或)*\s*(?:简称|统称|合称|称)(?:为|作)?\s*[:：]?\s*"
 _ZH_SHORT_QUOTED = re.compile(rf"{_ZH_SHORT}((?:{_ZH_QUOTED}(?:、|和|或|及|/|与)?)+)")
 _ZH_SHORT_BARE = re.compile(
     rf"[（(\[【][^（）()\[\]【】\n]{{0,20}}{_ZH_SHORT}([^（）()\[\]【】\n\"“”，。]{{1,16}})[)）\]】]"
@@ -247,9 +237,7 @@ def _pattern(spellings: Iterable[str]) -> re.Pattern[str]:
             node = node.setdefault(letter, {})
         node[""] = {}
     # ASCII names end at word boundaries; Chinese text has none
-    return re.compile(
-        rf"(?<![A-Za-z0-9_])(?=\S){_trie_pattern(trie)}(?![A-Za-z0-9_])|" + _cjk_pattern(spellings)
-    )
+    return re.compile(rf"(?<![A-Za-z0-9_])(?=\S){_trie_pattern(trie)}(?![A-Za-z0-9_])|" + _cjk_pattern(spellings))
 
 
 def _cjk_pattern(spellings: Iterable[str]) -> str:
@@ -283,9 +271,7 @@ def _is_name(name: str) -> bool:
     )
 
 
-def _names(
-    pattern: re.Pattern[str], text: str, start: int, end: int, group: int = 1
-) -> Iterator[tuple[str, int]]:
+def _names(pattern: re.Pattern[str], text: str, start: int, end: int, group: int = 1) -> Iterator[tuple[str, int]]:
     """(name, offset) of every quotation in ``text[start:end]``, with outer punctuation stripped."""
     for match in pattern.finditer(text, start, end):
         raw = match.group(group)
@@ -309,9 +295,7 @@ def _english_parentheses(text: str) -> Iterator[_Found]:
         if _NOT_A_DEFINITION.search(inside) or "以下" in inside or "简称" in inside:
             continue
         named = bool(
-            re.search(
-                r"\b(?:the|each|collectively|hereinafter|herein|called|an?)\b", inside.split('"')[0][:60]
-            )
+            re.search(r"\b(?:the|each|collectively|hereinafter|herein|called|an?)\b", inside.split('"')[0][:60])
         )
         previous = match.start(1)
         for name, start in _names(_NAME_IN_LIST, text, match.start(1), match.end(1)):

@@ -52,9 +52,7 @@ _BEFORE_ZH: tuple[tuple[re.Pattern[str], re.Pattern[str], ReferenceEffect], ...]
     )
 )
 _SAME_ZH_BEFORE = re.compile(r"(?:参照适用|参照|比照|准用|同样适用|适用)$")
-_SAME_EN_AFTER = re.compile(
-    r"[^.;]{0,60}\b(?:mutatis\s+mutandis|likewise|in\s+the\s+same\s+way)\b", re.IGNORECASE
-)
+_SAME_EN_AFTER = re.compile(r"[^.;]{0,60}\b(?:mutatis\s+mutandis|likewise|in\s+the\s+same\s+way)\b", re.IGNORECASE)
 _SENTENCE_STOP = re.compile(r"[.;](?=\s+[A-Z(])|[。；]|\n\s*\n")
 
 

@@ -88,9 +88,7 @@ def label_key(printed: str) -> LabelKey | None:
         return None
     bare = re.split(r"[\s(]", text, maxsplit=1)[0]
     printed_items = re.findall(r"\(\s*([^()\s]{1,6})\s*\)", text[len(bare) :])
-    items = tuple(
-        item.lower() if item.isascii() and item.isalpha() else number_value(item) for item in printed_items
-    )
+    items = tuple(item.lower() if item.isascii() and item.isalpha() else number_value(item) for item in printed_items)
     return _plain_label(kind, bare.rstrip(")"), items)
 
 
@@ -116,17 +114,10 @@ def _plain_label(kind: str, bare: str, items: tuple[str, ...]) -> LabelKey | Non
     if not bare:
         return LabelKey("item", items)
     pieces = [piece for piece in bare.split(".") if piece]
-    if (
-        not kind
-        and len(pieces) == 1
-        and bare.isascii()
-        and bare.isalpha()
-        and (bare.isupper() and roman_number(bare))
-    ):
+    if not kind and len(pieces) == 1 and bare.isascii() and bare.isalpha() and (bare.isupper() and roman_number(bare)):
         return LabelKey("item", (bare.lower(), *items)) if len(bare) <= 3 else None
     if not all(
-        re.fullmatch(rf"\d+[A-Za-z]?|[A-Za-z]{{1,7}}(?:-\d+)?|[{ZH_DIGITS}]+|\d+-\d+", piece)
-        for piece in pieces
+        re.fullmatch(rf"\d+[A-Za-z]?|[A-Za-z]{{1,7}}(?:-\d+)?|[{ZH_DIGITS}]+|\d+-\d+", piece) for piece in pieces
     ):
         return None
     return LabelKey(kind or "clause", (*(number_value(piece) for piece in pieces), *items))

@@ -134,9 +134,7 @@ def _members(text: str, match: re.Match[str]) -> Iterator[tuple[Span, LabelKey, 
         key = _sibling(base, label) if items_only and bare else _key(word, label)
         if key is None or (bare and label[0].isalpha() and not plural):
             break
-        place = Span(
-            following.start("word") if following["word"] else following.start("label"), following.end("label")
-        )
+        place = Span(following.start("word") if following["word"] else following.start("label"), following.end("label"))
         if _RANGE_GLUE.search(following["glue"]) and last is None:
             span, last = Span(span.start, place.end), key
             continue
@@ -181,11 +179,7 @@ def _qualified(text: str, key: LabelKey, end: int) -> tuple[LabelKey, LabelKey |
 def _is_printed_label(text: str, match: re.Match[str]) -> bool:
     """Whether the words stand where a clause or a line of a table of contents is labelled, not mentioned."""
     word = match["word"]
-    if (
-        word.isupper()
-        and len(word) > 2
-        and re.search(r"[a-z]{2}", text[max(0, match.start() - 30) : match.start()])
-    ):
+    if word.isupper() and len(word) > 2 and re.search(r"[a-z]{2}", text[max(0, match.start() - 30) : match.start()]):
         return True  # "...as follows: ARTICLE I APPOINTMENT": a heading that lost its line break
     if _CONTENTS_LINE.match(text, match.end()):
         return True
@@ -238,31 +232,21 @@ def chinese_mentions(text: str) -> Iterator[Mention]:
         yield pending
 
 
-def _chinese_members(
-    text: str, match: re.Match[str], previous: tuple[int, LabelKey, bool] | None
-) -> Iterator[Mention]:
+def _chinese_members(text: str, match: re.Match[str], previous: tuple[int, LabelKey, bool] | None) -> Iterator[Mention]:
     span = Span(*match.span())
     before = text[max(0, span.start - 24) : span.start]
     if _LABEL_LINE_ZH.search(before) and re.match(r"[\s　:：]", text[span.end : span.end + 1] or "\n"):
         return  # the label of a clause or of a line of the table of contents
     listed = (
-        previous is not None
-        and span.start - previous[0] <= 6
-        and _GLUE_ZH.fullmatch(text[previous[0] : span.start])
+        previous is not None and span.start - previous[0] <= 6 and _GLUE_ZH.fullmatch(text[previous[0] : span.start])
     )
-    external = (
-        previous[2]
-        if listed and previous
-        else bool(_EXTERNAL_ZH.search(before) and not _OWN_ZH.search(before))
-    )
+    external = previous[2] if listed and previous else bool(_EXTERNAL_ZH.search(before) and not _OWN_ZH.search(before))
     for key in _chinese_keys(match):
         if key.kind != "item":
             yield Mention(span, key, external=external, within=_outer_step(match))
         elif listed and previous and previous[1].kind == "clause":
             depth = 1 if match.group().endswith("款") else max(1, len(previous[1].parts) - 1)
-            yield Mention(
-                span, LabelKey("clause", (*previous[1].parts[:depth], *key.parts)), external=external
-            )
+            yield Mention(span, LabelKey("clause", (*previous[1].parts[:depth], *key.parts)), external=external)
         else:
             found = _BASE_ZH.search(before)
             which, unit = (found["which"], found["unit"]) if found else ("本", "条")

@@ -42,9 +42,7 @@ _SUCH_NOUN = re.compile(r"\b(?:such|said)\s+([a-z]+(?:\s[a-z]+)?)\b")
 _SUCH_ZH = re.compile(r"(?:该等|该|上述|前述|此类|此等)$")
 
 
-def find_references(
-    text: str, clauses: tuple[Clause, ...], terms: Sequence[DefinedTerm]
-) -> tuple[CrossReference, ...]:
+def find_references(text: str, clauses: tuple[Clause, ...], terms: Sequence[DefinedTerm]) -> tuple[CrossReference, ...]:
     """Cross references in document order: explicit, relative, external and anaphoric ones.
 
     A list ("Sections 5.1, 5.2 or 5.3") gives one reference for each label, a range one with several targets.
@@ -186,9 +184,7 @@ def _paragraph_targets(
     return (clause.parent,) if clause.parent is not None and step < 0 else ()
 
 
-def _anaphora(
-    text: str, positions: ClausePositions, terms: Sequence[DefinedTerm]
-) -> Iterator[CrossReference]:
+def _anaphora(text: str, positions: ClausePositions, terms: Sequence[DefinedTerm]) -> Iterator[CrossReference]:
     seen: set[int] = set()
     for use in find_uses(text, terms):
         before = text[max(0, use.start - 12) : use.start]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from softlookup.documents.model import Document, Span
 from softlookup.evidence.abstention import Decision
-from softlookup.evidence.answer import Citation, RankedPassage
+from softlookup.evidence.answer import Citation, RankedPassage, Via
 from softlookup.retrieval.chunks import Chunk, sentences
 from softlookup.retrieval.expand import Closure, closure
 
@@ -117,7 +117,7 @@ def _citation(
     *,
     score: float | None,
     p_value: float | None,
-    via: str,
+    via: Via,
     why: str = "",
 ) -> Citation:
     quote = document.text[span.start : span.end]
@@ -133,5 +133,5 @@ def _citation(
         score=score,
         p_value=p_value,
         via=via,
-        why=why,  # type: ignore[arg-type]
+        why=why,
     )

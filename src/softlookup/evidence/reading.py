@@ -20,11 +20,11 @@ from softlookup.evidence.profile import HeadProfile, head_profile
 from softlookup.evidence.question_bank import Language, language_of, question_bank
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import SEPARATOR, Context
+from softlookup.runtime.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from softlookup.runtime.observe import AttentionCall
     from softlookup.runtime.prefilled import Decoded, Prefilled
-    from softlookup.runtime.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -54,11 +54,13 @@ class QuestionEvidence:
 class Reading:
     """A prefilled context. ``chunks`` are the passages that the model read, in document order."""
 
-    def __init__(self, prefilled: Prefilled, context: Context, chunks: Sequence[Chunk]) -> None:
+    def __init__(
+        self, prefilled: Prefilled, context: Context, chunks: Sequence[Chunk], profile: HeadProfile | None = None
+    ) -> None:
         self.prefilled = prefilled
         self.context = context
         self.chunks, self._map = _passage_map(prefilled, context, chunks)
-        self.profile = _profile(prefilled)
+        self.profile = profile or _profile(prefilled)
         self._calibrations: dict[Language, Calibration] = {}
 
     def calibration(self, language: Language, progress: Progress | None = None) -> Calibration:
@@ -67,18 +69,20 @@ class Reading:
         if known is not None:
             return known
         bank = question_bank(language)
-        suffixes = [self.prefilled.template.suffix(question) for question in bank.questions]
-        collector = PassageMass(self.profile, self._map, len(suffixes))
-        if progress is None:
-            self.prefilled.observe_packed(suffixes, collector.collect_pack)
-        else:
-            self.prefilled.observe_packed(suffixes, collector.collect_pack, progress)
+        mass = self.mass(bank.questions, progress)
         split = len(bank.ordinary)
-        null = null_mass(collector.mass[:split])
-        off_topic = passage_scores(collector.mass[split:], null, self.profile.weights)
+        null = null_mass(mass)
+        off_topic = passage_scores(mass[split:], null, self.profile.weights)
         result = Calibration(null, off_topic.max(axis=-1))
         self._calibrations[language] = result
         return result
+
+    def mass(self, questions: Sequence[str], progress: Progress | None = None) -> FloatArray:
+        """Attention mass [questions, heads, passages], uncalibrated, of many questions in packed passes."""
+        suffixes = [self.prefilled.template.suffix(question) for question in questions]
+        collector = PassageMass(self.profile, self._map, len(suffixes))
+        self.prefilled.observe_packed(suffixes, collector.collect_pack, progress or no_progress)
+        return collector.mass
 
     def ask(
         self,

@@ -71,9 +71,7 @@ def passages(document: Document, max_chars: int = MAX_CHARS) -> tuple[Chunk, ...
     Each has 1 to ``max_chars`` characters. Raises ``UsageError`` for a limit below 40.
     """
     if max_chars < _MIN_LIMIT:
-        raise UsageError(
-            f"passages need room for at least {_MIN_LIMIT} characters, got {max_chars}", "raise max_chars"
-        )
+        raise UsageError(f"passages need room for at least {_MIN_LIMIT} characters, got {max_chars}", "raise max_chars")
     positions = ClausePositions(document.clauses)
     pieces = [
         _Piece(span.start, span.end, piece.unit, piece.clause)
@@ -121,9 +119,7 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
             blank = text[match.end() : match.end() + 40].lstrip(" \t").startswith("\n")
             if before and (blank or len(before) < 60 or before[-1] in ".;:!?。；：！？"):
                 yield match.end()
-        elif mark != "." or not _ABBREVIATION.search(
-            text[max(start, match.start() - 12) : match.start() + 1]
-        ):
+        elif mark != "." or not _ABBREVIATION.search(text[max(start, match.start() - 12) : match.start() + 1]):
             yield match.end()
 
 
@@ -174,9 +170,7 @@ def _split(text: str, start: int, end: int, limit: int) -> Iterator[Span]:
         parts = -(-(end - start) // limit)
         ideal = start + (end - start) // parts
         low, high = start + (ideal - start) // 2, start + limit
-        stops = [
-            stop for stop in ends if low <= stop <= high and end - stop <= (parts - 1) * limit + limit // 2
-        ]
+        stops = [stop for stop in ends if low <= stop <= high and end - stop <= (parts - 1) * limit + limit // 2]
         cut = min(stops, key=lambda stop: abs(stop - ideal)) if stops else _space(text, low, ideal, high)
         span = _trimmed(text, start, cut)
         if span is not None:
@@ -204,9 +198,7 @@ def _merge(pieces: list[_Piece], positions: ClausePositions, limit: int) -> list
         last = merged[-1] if merged else None
         if last is not None and _joins(last, piece, positions, limit):
             clause = positions.containing(Span(last.start, piece.end))
-            if (
-                clause is None or last.unit != piece.unit
-            ):  # the heading of a chapter does not widen the clause
+            if clause is None or last.unit != piece.unit:  # the heading of a chapter does not widen the clause
                 clause = piece.clause
             merged[-1] = _Piece(last.start, piece.end, piece.unit, clause)
         else:

@@ -19,9 +19,7 @@ from softlookup.retrieval.chunks import Chunk, is_contents
 from softlookup.retrieval.expand import ClauseGraph, Expansion
 
 SEPARATOR = "\n[...]\n"  # stands for left-out text, visible to the model and to the reader
-_RANKED_SHARE = (
-    0.7  # of the budget for ranked passages and their headings; the rest is for what they refer to
-)
+_RANKED_SHARE = 0.7  # of the budget for ranked passages and their headings; the rest is for what they refer to
 _HEADING_CHARS = 160  # an ancestor's first line longer than this is no heading
 _MISSES = 3  # passages in a row that do not fit: the budget is used up
 
@@ -106,9 +104,7 @@ def select_context(
         needed = f"one score per passage is required for every question ({len(chunks)} passages), got {sizes}"
         raise UsageError(needed, "rank the same passages")
     selection = _Selection(document, count_tokens, max_context_tokens)
-    order = [
-        index for index in _round_robin(rankings) if not is_contents(selection.slice(chunks[index].span))
-    ]
+    order = [index for index in _round_robin(rankings) if not is_contents(selection.slice(chunks[index].span))]
     if not order:  # no passage has a word of any question
         _take_ranked(selection, chunks, range(len(chunks)), max_context_tokens, _OPENING)
         return selection.context((), ())
@@ -162,9 +158,7 @@ def _with_headings(document: Document, chunk: Chunk, because: tuple[Reason, str]
         start = clause.span.start + len(inside) - len(inside.lstrip())
         line = inside.lstrip().split("\n", 1)[0].rstrip()
         if clause.number and 0 < len(line) <= _HEADING_CHARS and start + len(line) <= chunk.span.start:
-            yield ContextPiece(
-                Span(start, start + len(line)), "heading", clause.index, "heads the passage below"
-            )
+            yield ContextPiece(Span(start, start + len(line)), "heading", clause.index, "heads the passage below")
     yield ContextPiece(chunk.span, because[0], chunk.clause, because[1])
 
 

@@ -141,9 +141,7 @@ class ClauseGraph:
         unknown = [seed for seed in seeds if not 0 <= seed < len(self.document.clauses)]
         if unknown:
             size = len(self.document.clauses)
-            raise UsageError(
-                f"seeds must be clause indices below {size}, got {unknown[0]}", "use Clause.index"
-            )
+            raise UsageError(f"seeds must be clause indices below {size}, got {unknown[0]}", "use Clause.index")
         seen = list(within) if within is not None else [self.document.clauses[seed].span for seed in seeds]
         frontier = self._frontier(seeds, within)
         added: list[Expansion] = []
@@ -171,9 +169,7 @@ class ClauseGraph:
     def _frontier(self, seeds: Sequence[int], within: Sequence[Span] | None) -> list[_Place]:
         if within is not None:
             wanted = set(seeds)
-            return [
-                _Place(c, span) for span in within for c in self.clauses_in(span) if c in wanted or not wanted
-            ]
+            return [_Place(c, span) for span in within for c in self.clauses_in(span) if c in wanted or not wanted]
         places: list[_Place] = []
         for seed in seeds:
             span = self.document.clauses[seed].span
@@ -230,9 +226,7 @@ class ClauseGraph:
             use.term for use in self._uses[place.clause] if place.span.start <= use.start < place.span.end
         )
         for term, _ in counted.most_common():
-            yield self._definition_edge(
-                term, place.clause, _RANK["common" if term in self._common else "use"]
-            )
+            yield self._definition_edge(term, place.clause, _RANK["common" if term in self._common else "use"])
 
     def _definition_edge(self, term: int, source: int, rank: int) -> _Edge:
         defined = self.document.terms[term]
