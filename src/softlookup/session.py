@@ -155,7 +155,7 @@ class OpenDocument:
         size = len(questions) if self.strategy.strategy == "full_context" else QUESTIONS_PER_CONTEXT
         for start in range(0, len(questions), size):
             group = questions[start : start + size]
-            reading = self._reading(group)
+            reading = self.reading(group)
             for question in group:
                 yield self._ask(question, reading, on_token)
 
@@ -169,7 +169,8 @@ class OpenDocument:
                 "shorten it; a longer text belongs in a document",
             )
 
-    def _reading(self, questions: Sequence[str]) -> Reading:
+    def reading(self, questions: Sequence[str]) -> Reading:
+        """The context that the model reads for ``questions``, prefilled; the full document is read once only."""
         if self.strategy.strategy == "full_context":
             if self._full is None:
                 self._full = self._read(full_context(self.document))

@@ -153,7 +153,7 @@ def _after_sentence(folded: str, start: int) -> bool:
 
 
 def _follow_strength(folded: str, label: Label, end: int) -> float:
-    rest = folded[label.end : end]
+    rest = folded[label.end : min(end, label.end + 300)]  # bounded: a line may be megabytes long
     if not rest.strip(" *_."):
         return 0.6
     stripped = rest.lstrip(" .-–—:")

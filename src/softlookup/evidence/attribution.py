@@ -1,8 +1,8 @@
 """Attention of question rows, summed per passage and compared with ordinary questions; no decision here.
 
 Rows: the tokens of the question itself (the template rows after it look at the template). Mean over
-rows, sum over the tokens of a passage, per profiled head. The null is the mean over the ordinary
-questions of the bank on the same document (in-context re-ranking, arXiv 2410.02642, used a single
+rows, sum over the tokens of a passage, per profiled head. The null is the mean over all questions of
+the bank on the same document (in-context re-ranking, arXiv 2410.02642, used a single
 content-free question; a bank of ordinary questions measured better, most of all for abstaining).
 """
 
@@ -115,6 +115,6 @@ def passage_scores(mass: FloatArray, null: FloatArray, weights: Sequence[float])
 
 
 def null_mass(mass: FloatArray) -> FloatArray:
-    """Null [heads, passages] from the mass [questions, heads, passages] of the ordinary questions."""
+    """Null [heads, passages] from the mass [questions, heads, passages] of the whole question bank."""
     null: FloatArray = np.sqrt(mass).mean(axis=0)
     return null

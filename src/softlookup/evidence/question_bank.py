@@ -2,8 +2,8 @@
 
 Two lists per language, with two jobs:
 
-- ``ordinary``: common contract questions. Their mean is the *null*: the attention that any contract
-  question draws to a token. Subtracting it leaves what this question adds.
+- ``ordinary``: common contract questions. With the others they make the *null*: the attention that any
+  question draws to a passage. Subtracting it leaves what this question adds.
 - ``off_topic``: questions of contract style about matters that a commercial contract does not treat.
   Their scores on the same document are the reference sample of the p-value.
 

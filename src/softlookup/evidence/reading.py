@@ -70,9 +70,11 @@ class Reading:
             return known
         bank = question_bank(language)
         mass = self.mass(bank.questions, progress)
-        split = len(bank.ordinary)
         null = null_mass(mass)
-        off_topic = passage_scores(mass[split:], null, self.profile.weights)
+        off_topic = passage_scores(mass[len(bank.ordinary) :], null, self.profile.weights)
+        # each bank question is part of the null; leaving it out of its own null multiplies what is left
+        # by N / (N - 1), and makes it comparable with the user's question, which is not part of it
+        off_topic *= len(mass) / (len(mass) - 1)
         result = Calibration(null, off_topic.max(axis=-1))
         self._calibrations[language] = result
         return result

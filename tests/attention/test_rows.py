@@ -1,0 +1,226 @@
+"""Row statistics against a definition in float64 that is written here, and mutants that must be caught."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from softlookup.attention import rows
+
+SHAPES = [
+    # heads, kv heads, rows, keys, dim
+    (4, 2, 5, 5, 8),
+    (6, 2, 3, 17, 16),  # Tq < Tk: a question after a document
+    (4, 4, 9, 4, 8),  # Tq > Tk
+    (8, 1, 1, 33, 4),  # decoding, one key head for all
+]
+
+
+def exact_scores(query, key, visible, scale, softcap=None):
+    """[Hq, Tq, Tk] by loops over heads: query head h reads key head h // (Hq / Hkv)."""
+    query, key = query.double(), key.double()
+    share = query.shape[0] // key.shape[0]
+    planes = []
+    for head in range(query.shape[0]):
+        plane = query[head] @ key[head // share].T * scale
+        if softcap is not None:
+            plane = softcap * torch.tanh(plane / softcap)
+        if visible is not None:
+            plane = torch.where(visible, plane, -torch.inf)
+        planes.append(plane)
+    return torch.stack(planes)
+
+
+def exact_weights(scores):
+    weights = torch.softmax(scores, -1)
+    return torch.where(torch.isnan(weights), 0.0, weights)
+
+
+def score_error(query, key, scale):
+    """Bound of the fp32 error of one score: D products and sums, scale, softcap and mask."""
+    eps = torch.finfo(torch.float32).eps
+    share = query.shape[0] // key.shape[0]
+    magnitude = (query.double().abs() @ key.repeat_interleave(share, 0).double().abs().transpose(-1, -2)).max()
+    return float(eps * (query.shape[-1] + 6) * magnitude * scale)
+
+
+def weight_error(query, key, scale):
+    """A weight is exp of a difference of scores, divided by a sum over T keys."""
+    eps = torch.finfo(torch.float32).eps
+    return 4 * score_error(query, key, scale) + eps * (math.log2(key.shape[1] + 1) + 8)
+
+
+def inputs(shape, generator, *, dtype=torch.float32, masked=True):
+    heads, kv_heads, q_length, kv_length, dim = shape
+    query = torch.randn(heads, q_length, dim, generator=generator).to(dtype)
+    key = torch.randn(kv_heads, kv_length, dim, generator=generator).to(dtype)
+    visible = torch.rand(q_length, kv_length, generator=generator) < 0.7 if masked else None
+    if masked:
+        visible[:, 0] = True
+    return query, key, visible
+
+
+def check_scores(function: Callable[..., torch.Tensor], shape, generator, softcap=None) -> None:
+    query, key, visible = inputs(shape, generator)
+    scale = 0.37  # not 1 / sqrt(D): nothing may assume it
+    got = function(query, key, visible, scale, softcap)
+    want = exact_scores(query, key, visible, scale, softcap)
+    assert got.dtype == torch.float32
+    assert torch.equal(torch.isinf(got), ~visible.expand_as(got))
+    difference = (got - want)[visible.expand_as(got)].abs().max()
+    assert difference <= score_error(query, key, scale), f"off by {difference}"
+
+
+def check_mass(function: Callable[..., torch.Tensor], shape, generator, softcap=None) -> None:
+    query, key, visible = inputs(shape, generator)
+    q_length = query.shape[1]
+    groups = torch.rand(3, q_length, generator=generator)
+    groups /= groups.sum(-1, keepdim=True)
+    got = function(query, key, visible, 0.37, groups, softcap=softcap)
+    want = groups.double() @ exact_weights(exact_scores(query, key, visible, 0.37, softcap))
+    assert got.shape == (query.shape[0], 3, key.shape[1])
+    difference = (got - want).abs().max()
+    assert difference <= weight_error(query, key, 0.37), f"off by {difference}"
+    assert (got.sum(-1) - 1).abs().max() <= weight_error(query, key, 0.37) * key.shape[1]
+
+
+@pytest.mark.parametrize("softcap", [None, 1.5])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_scores_equal_the_definition(shape, softcap, generator):
+    check_scores(rows.row_scores, shape, generator, softcap)
+
+
+@pytest.mark.parametrize("softcap", [None, 1.5])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_mass_equals_the_definition(shape, softcap, generator):
+    check_mass(rows.grouped_key_mass, shape, generator, softcap)
+
+
+@pytest.mark.parametrize("block_elements", [1, 7, 40, 10_000])
+def test_blocks_do_not_change_the_mass(block_elements, generator, monkeypatch):
+    monkeypatch.setattr(rows, "_BLOCK_ELEMENTS", block_elements)
+    calls = []
+    scores = rows.row_scores
+    monkeypatch.setattr(rows, "row_scores", lambda *a, **k: (calls.append(1), scores(*a, **k))[1])
+    check_mass(rows.grouped_key_mass, (6, 2, 11, 13, 8), generator)
+    assert len(calls) == math.ceil(11 / max(1, block_elements // 13))
+
+
+def test_no_mask_means_every_key(generator):
+    query, key, _ = inputs((4, 2, 3, 9, 8), generator, masked=False)
+    everything = torch.ones(3, 9, dtype=torch.bool)
+    assert torch.equal(rows.row_scores(query, key, None, 0.5), rows.row_scores(query, key, everything, 0.5))
+    groups = torch.full((1, 3), 1 / 3)
+    assert torch.equal(
+        rows.grouped_key_mass(query, key, None, 0.5, groups),
+        rows.grouped_key_mass(query, key, everything, 0.5, groups),
+    )
+
+
+def test_half_precision_inputs_are_computed_in_fp32(generator):
+    query, key, visible = inputs((4, 2, 5, 21, 8), generator, dtype=torch.bfloat16)
+    got = rows.row_scores(query, key, visible, 0.37)
+    want = exact_scores(query, key, visible, 0.37)
+    assert (got - want)[visible.expand_as(got)].abs().max() <= score_error(query.float(), key.float(), 0.37)
+
+
+def test_rows_without_a_visible_key_give_no_mass(generator):
+    query, key, visible = inputs((4, 2, 4, 9, 8), generator)
+    visible[2] = False
+    mass = rows.grouped_key_mass(query, key, visible, 0.37, torch.eye(4))
+    assert torch.equal(mass[:, 2], torch.zeros(4, 9))
+    assert torch.isfinite(mass).all()
+    assert (mass[:, [0, 1, 3]].sum(-1) - 1).abs().max() < 1e-5
+
+
+def test_heads_that_do_not_divide_are_refused():
+    with pytest.raises(ValueError, match="3 heads, which must divide query's 4"):
+        rows.row_scores(torch.zeros(4, 1, 8), torch.zeros(3, 1, 8), None, 1.0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_statistics_equal_the_definition(shape, generator):
+    query, key, visible = inputs(shape, generator)
+    statistics = rows.row_statistics(rows.row_scores(query, key, visible, 0.37))
+    scores = exact_scores(query, key, visible, 0.37)
+    weights = exact_weights(scores)
+    entropy = -torch.where(weights > 0, weights * weights.clamp(min=1e-300).log(), 0.0).sum(-1)
+    bound = weight_error(query, key, 0.37) * (2 + math.log(key.shape[1] + 1))
+    assert (statistics.entropy - entropy).abs().max() <= bound
+    assert (statistics.max_weight - weights.amax(-1)).abs().max() <= bound
+    assert (statistics.sink_mass - weights[..., 0]).abs().max() <= bound
+    assert (statistics.max_score - scores.amax(-1)).abs().max() <= score_error(query, key, 0.37)
+    count = visible.sum(-1)
+    normalized = (entropy / count.double().log())[:, count > 1]
+    assert (statistics.normalized_entropy[:, count > 1] - normalized).abs().max() <= 2 * bound
+    assert statistics.normalized_entropy[:, count < 2].isnan().all()
+
+
+def test_statistics_of_uniform_and_of_one_hot_rows():
+    uniform = rows.row_statistics(torch.full((1, 1, 16), 3.0))
+    assert float(uniform.entropy) == pytest.approx(math.log(16), rel=1e-6)
+    assert float(uniform.normalized_entropy) == pytest.approx(1.0, rel=1e-6)
+    one_hot = rows.row_statistics(torch.tensor([[[0.0, 200.0, 0.0]]]))
+    assert float(one_hot.entropy) == pytest.approx(0.0, abs=1e-4)
+    assert float(one_hot.max_weight) == 1.0
+    assert float(one_hot.sink_mass) == 0.0
+
+
+def test_adding_a_constant_to_the_scores_changes_only_the_largest_score(generator):
+    scores = torch.randn(2, 3, 40, generator=generator)
+    before, after = rows.row_statistics(scores), rows.row_statistics(scores + 50)
+    # adding 50 rounds scores to about 50 * eps
+    bound = 50 * torch.finfo(torch.float32).eps * 40
+    assert (before.entropy - after.entropy).abs().max() <= bound
+    assert (before.max_weight - after.max_weight).abs().max() <= bound
+    assert (before.max_score + 50 - after.max_score).abs().max() <= bound
+
+
+# --- planted faults
+
+
+def tiled_heads(query, key, visible, scale, softcap=None):
+    """GQA by tiling: head h reads key head h % Hkv."""
+    share = query.shape[0] // key.shape[0]
+    return rows.row_scores(query, key.repeat(share, 1, 1), visible, scale, softcap)
+
+
+def no_scale(query, key, visible, scale, softcap=None):
+    return rows.row_scores(query, key, visible, 1.0, softcap)
+
+
+def capped_after_mask(query, key, visible, scale, softcap=None):
+    scores = rows.row_scores(query, key, visible, scale)
+    return scores if softcap is None else softcap * torch.tanh(scores / softcap)
+
+
+def unmasked(query, key, visible, scale, softcap=None):
+    return rows.row_scores(query, key, None, scale, softcap)
+
+
+@pytest.mark.parametrize("mutant", [tiled_heads, no_scale, capped_after_mask, unmasked])
+def test_wrong_scores_are_caught(mutant, generator):
+    with pytest.raises(AssertionError):
+        check_scores(mutant, (6, 2, 3, 17, 16), generator, softcap=1.5)
+
+
+def mask_after_softmax(query, key, visible, scale, groups, *, softcap=None):
+    weights = torch.softmax(rows.row_scores(query, key, None, scale, softcap), -1)
+    return groups @ weights.masked_fill(~visible, 0.0)
+
+
+def sum_instead_of_mean(query, key, visible, scale, groups, *, softcap=None):
+    return rows.grouped_key_mass(query, key, visible, scale, (groups > 0).float(), softcap=softcap)
+
+
+def first_block_only(query, key, visible, scale, groups, *, softcap=None):
+    return rows.grouped_key_mass(query[:, :2], key, visible[:2], scale, groups[:, :2], softcap=softcap)
+
+
+@pytest.mark.parametrize("mutant", [mask_after_softmax, sum_instead_of_mean, first_block_only])
+def test_wrong_mass_is_caught(mutant, generator):
+    with pytest.raises(AssertionError):
+        check_mass(mutant, (6, 2, 5, 17, 16), generator)
