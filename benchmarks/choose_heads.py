@@ -36,7 +36,7 @@ def head_results(session: object, contract: LabelledContract) -> tuple[np.ndarra
     reading = Reading(plain.prefilled, plain.context, document.chunks, every)
     questions = [question for question in contract.questions if question.spans]
     null = null_mass(reading.mass(question_bank("en").questions))
-    lifted = np.sqrt(reading.mass([question.text for question in questions])) - null
+    lifted = reading.mass([question.text for question in questions]) - null
     ranks = np.zeros((len(questions), len(heads)))
     for place, question in enumerate(questions):
         gold = np.array([hits(c.span.start, c.span.end, question.spans) for c in reading.chunks])

@@ -79,7 +79,8 @@ def main() -> int:
             second.append(seconds[1].total)
             line = f"round {number}: plain {bare:.2f} s, ask {first[-1]:.2f} s (prefill {seconds[0].prefill:.2f}, "
             line += f"calibrate {seconds[0].calibrate:.2f}, question {seconds[0].question:.2f}, answer "
-            line += f"{seconds[0].answer:.2f} for {lengths[0]} tokens), second question {second[-1]:.2f} s ({lengths[1]} tokens)"
+            line += f"{seconds[0].answer:.2f} for {lengths[0]} tokens), "
+            line += f"second question {second[-1]:.2f} s ({lengths[1]} tokens)"
             print(line, file=sys.stderr, flush=True)
     result = {
         "tokens": options.tokens,

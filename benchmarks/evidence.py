@@ -105,7 +105,8 @@ def table(name: str, rows: list[dict]) -> None:
     for k in (1, 3):
         low, high = interval(rows, lambda r, k=k: recall(r, "fused", k) - recall(r, "BM25", k))
         print(
-            f"fused - BM25 at R@{k}: {recall(rows, 'fused', k) - recall(rows, 'BM25', k):+.3f} [{low:+.3f}, {high:+.3f}]"
+            f"fused - BM25 at R@{k}: {recall(rows, 'fused', k) - recall(rows, 'BM25', k):+.3f}"
+            f" [{low:+.3f}, {high:+.3f}]"
         )
     low, high = interval(rows, lambda r: auroc(r, "attention") - auroc(r, "BM25"))
     gain = auroc(rows, "attention") - auroc(rows, "BM25")
@@ -117,7 +118,8 @@ def table(name: str, rows: list[dict]) -> None:
     low, high = interval(rows, false_evidence)
     asked = sum(len(row["off_topic_p"]) for row in rows)
     print(
-        f"false evidence on {asked} off-topic questions at alpha .05: {false_evidence(rows):.3f} [{low:.3f}, {high:.3f}]"
+        f"false evidence on {asked} off-topic questions at alpha .05: {false_evidence(rows):.3f}"
+        f" [{low:.3f}, {high:.3f}]"
     )
     for state, word in ((True, "answerable"), (False, "unanswerable, same topics")):
         found = [q["p"] <= 0.05 for row in rows for q in row["questions"] if q["answerable"] is state]

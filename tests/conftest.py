@@ -15,6 +15,9 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:  # importlib mode leaves it out; `tiny_models` is shared by several folders
     sys.path.insert(0, str(HERE))
 
+# two threads that spin for a tiny matrix take ten times as long as one, most of all on a busy machine
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import tiny_models  # noqa: E402
 
 # before the fixture below hides it: where the caller keeps the embedded model

@@ -1,7 +1,5 @@
 """Small files in memory for the reader tests: DOCX, PDF, texts; no assertions here."""
 
-# ruff: noqa: E501  (document fragments are easier to check on one line)
-
 from __future__ import annotations
 
 import io
@@ -34,12 +32,8 @@ def level(index: int, fmt: str, text: str, *, start: int = 1, extra: str = "") -
 
 def numbering(*lists: str, extra: str = "") -> str:
     """``numbering.xml`` with one ``w:num`` per abstract list, ids from 1."""
-    abstracts = "".join(
-        f'<w:abstractNum w:abstractNumId="{i}">{x}</w:abstractNum>' for i, x in enumerate(lists, 1)
-    )
-    nums = "".join(
-        f'<w:num w:numId="{i}"><w:abstractNumId w:val="{i}"/></w:num>' for i in range(1, len(lists) + 1)
-    )
+    abstracts = "".join(f'<w:abstractNum w:abstractNumId="{i}">{x}</w:abstractNum>' for i, x in enumerate(lists, 1))
+    nums = "".join(f'<w:num w:numId="{i}"><w:abstractNumId w:val="{i}"/></w:num>' for i in range(1, len(lists) + 1))
     return f'<w:numbering xmlns:w="{W}">{abstracts}{nums}{extra}</w:numbering>'
 
 

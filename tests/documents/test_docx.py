@@ -108,9 +108,7 @@ def test_block_level_control_tables_and_notes():
     note = '<w:r><w:t>Boats</w:t></w:r><w:r><w:footnoteReference w:id="3"/></w:r>'
     footnotes = f'<w:footnotes xmlns:w="{W}"><w:footnote w:type="separator" w:id="0"/><w:footnote w:id="3">{paragraph("wooden only")}</w:footnote></w:footnotes>'
     result = read(
-        f"<w:sdt><w:sdtContent>{paragraph('Held block')}</w:sdtContent></w:sdt>"
-        + table
-        + paragraph(runs=note),
+        f"<w:sdt><w:sdtContent>{paragraph('Held block')}</w:sdtContent></w:sdt>" + table + paragraph(runs=note),
         footnotes=footnotes,
     )
     assert result.text == "Held block\nItem\tPrice\nOar\t9\nBoats[1]\n[1] wooden only"

@@ -11,9 +11,7 @@ from softlookup.errors import DocumentError
 
 
 def test_blocks_break_lines_and_inline_tags_do_not():
-    result = read_html(
-        "<html><body><p>1. <b>Term</b>. One\n year.</p><div>2. Fee<br>due now</div></body></html>"
-    )
+    result = read_html("<html><body><p>1. <b>Term</b>. One\n year.</p><div>2. Fee<br>due now</div></body></html>")
     assert result.text == "1. Term. One year.\n2. Fee\ndue now"
     assert all(result.text[b.span.start : b.span.end].strip() for b in result.blocks)
 

@@ -27,9 +27,7 @@ def test_lines_become_paragraphs_and_furniture_leaves_the_text():
     things = ["oars", "nets", "ropes", "sails"]
     data = pdf([page(n, [f"{n}. Duty {n}. {FULL}", f"shall pay for {things[n - 1]}."]) for n in range(1, 5)])
     result = read_pdf(data)
-    assert result.text.split("\n") == [
-        f"{n}. Duty {n}. {FULL} shall pay for {things[n - 1]}." for n in range(1, 5)
-    ]
+    assert result.text.split("\n") == [f"{n}. Duty {n}. {FULL} shall pay for {things[n - 1]}." for n in range(1, 5)]
     assert [block.page for block in result.blocks] == [1, 2, 3, 4]
     assert result.coverage.pages == 4
     assert sum("left out of the text on 4 pages" in note for note in result.coverage.notes) == 2
@@ -71,9 +69,7 @@ def test_damaged_files_are_refused(data):
 
 
 def test_a_crash_keeps_the_pages_before_it(monkeypatch):
-    whole = pdf_reader._run(
-        pdf([page(n, [f"{n}. Point {n} of the contract stands here."]) for n in (1, 2, 3)])
-    )
+    whole = pdf_reader._run(pdf([page(n, [f"{n}. Point {n} of the contract stands here."]) for n in (1, 2, 3)]))
     cut = b"\n".join(whole.split(b"\n")[:3])[:-5]  # the second page's line is broken
     monkeypatch.setattr(pdf_reader, "_run", lambda data: cut)
     coverage = read_pdf(b"%PDF-").coverage
@@ -92,18 +88,13 @@ def test_pdfium_stays_out_of_this_process():
 
 
 def lines(*texts: str) -> list[Page]:
-    return [
-        Page(1, 612, 792, tuple(Line(t, 72, 700 - 14 * i, 540, 711 - 14 * i) for i, t in enumerate(texts)))
-    ]
+    return [Page(1, 612, 792, tuple(Line(t, 72, 700 - 14 * i, 540, 711 - 14 * i) for i, t in enumerate(texts)))]
 
 
 def test_cut_words_are_joined_and_compounds_kept():
-    words = lines(
-        "The con\ufffe", "tract and the well-", "known rule, a well-known", "thing, and the agree-", "ment."
-    )
+    words = lines("The con\ufffe", "tract and the well-", "known rule, a well-known", "thing, and the agree-", "ment.")
     assert (
-        paragraphs(words, {})[0].text
-        == "The contract and the well-known rule, a well-known thing, and the agreement."
+        paragraphs(words, {})[0].text == "The contract and the well-known rule, a well-known thing, and the agreement."
     )
 
 

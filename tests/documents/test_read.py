@@ -20,9 +20,7 @@ def write(tmp_path, name: str, data: bytes | str):
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "text"), [("lease.txt", LEASE_EN), ("合同.txt", SERVICE_ZH), ("lease.md", LEASE_EN)]
-)
+@pytest.mark.parametrize(("name", "text"), [("lease.txt", LEASE_EN), ("合同.txt", SERVICE_ZH), ("lease.md", LEASE_EN)])
 def test_text_is_the_file(tmp_path, name, text):
     path = write(tmp_path, name, "\ufeff" + text.replace("\n", "\r\n"))
     document = read_document(path)
@@ -37,10 +35,7 @@ def test_content_decides_over_the_extension(tmp_path):
     html = "<!DOCTYPE html><html><body><p>1. Term. A year.</p><p>2. Price. Ten.</p></body></html>"
     assert read_document(write(tmp_path, "a.doc", html)).source.format == "html"
     assert read_document(write(tmp_path, "b.txt", docx(paragraph("Lease")))).source.format == "docx"
-    assert (
-        read_document(write(tmp_path, "c.txt", pdf([[(72.0, 700.0, "Lease of a boat")]]))).source.format
-        == "pdf"
-    )
+    assert read_document(write(tmp_path, "c.txt", pdf([[(72.0, 700.0, "Lease of a boat")]]))).source.format == "pdf"
     assert read_document(write(tmp_path, "d", LEASE_EN)).source.format == "text"
 
 

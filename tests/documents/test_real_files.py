@@ -24,16 +24,12 @@ EXTRACTS = ("awkward", "contracts_en", "contracts_zh", "law_zh")
 
 pytestmark = [
     pytest.mark.shared_data,
-    pytest.mark.skipif(
-        not SHARED.is_dir(), reason="evaluation data not found by SOFTLOOKUP_SHARED or ../shared"
-    ),
+    pytest.mark.skipif(not SHARED.is_dir(), reason="evaluation data not found by SOFTLOOKUP_SHARED or ../shared"),
 ]
 
 
 def real_files(*folders: str) -> list[Path]:
-    found = (
-        p for folder in folders for p in sorted((SHARED / folder).rglob("*")) if p.suffix.lower() in SUFFIXES
-    )
+    found = (p for folder in folders for p in sorted((SHARED / folder).rglob("*")) if p.suffix.lower() in SUFFIXES)
     return [path for path in found if "LICENSE" not in path.name]
 
 
@@ -53,9 +49,7 @@ def test_file_is_read_or_refused_as_expected(path):
 
 
 def test_contract_texts_have_numbered_clauses():
-    paths = (
-        real_files("cuad/contracts")[::24] + real_files("maud/contracts")[:2] + real_files("cuad_pdf")[-2:]
-    )
+    paths = real_files("cuad/contracts")[::24] + real_files("maud/contracts")[:2] + real_files("cuad_pdf")[-2:]
     numbered = []
     for path in paths:
         document = read_document(path)

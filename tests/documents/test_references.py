@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from softlookup.documents.definitions import find_definitions
 from softlookup.documents.model import Clause, Span
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_labels import LabelKey, label_key, number_value
+from softlookup.documents.label_index import LabelIndex
+from softlookup.documents.reference_labels import LabelKey, head_length, label_key, number_value
 from softlookup.documents.references import find_references
 
 _LABEL = re.compile(
@@ -67,7 +68,7 @@ Schedule 2 Services
     [
         ("See Section 2.2.", "Section 2.2", ["2.2"], "resolved"),
         ("See clause 2.2(b).", "clause 2.2(b)", ["(b)"], "resolved"),
-        ("See Section 2.2(c)(ii).", "Section 2.2(c)(ii)", ["2.2"], "resolved"),
+        ("See Section 2.2(c)(ii).", "Section 2.2(c)(ii)", ["2.2"], "inferred"),
         ("See § 3.1 hereof.", "§ 3.1", ["3.1"], "resolved"),
         ("See Article 3.", "Article 3", ["3"], "resolved"),
         ("See Schedule 2.", "Schedule 2", ["Schedule 2"], "resolved"),
@@ -307,3 +308,210 @@ def test_any_text_gives_ordered_disjoint_references(text):
     assert all(0 <= r.span.start < r.span.end <= len(text) for r in found)
     assert all(a.span.end <= b.span.start for a, b in pairwise(found))
     assert all((r.status in ("resolved", "inferred")) == bool(r.targets) for r in found)
+
+
+# brackets are 款 and bare numbers are 项: the usual outline of Chinese contracts
+CONTRACT_ZH = """第一条 租金
+  （一）租金为每月九百元。
+  （二）有下列情形之一的，租金减半：
+    1 屋顶漏水；
+    2 电梯停运。
+  （三）{0}
+第二条 押金
+  （一）押金为一个月租金。
+  （二）{1}
+第三条 其他
+  （一）本条以书面为准。
+附件一 房屋清单
+  1 房间。
+    （一）朝南；
+  2 车位。
+"""
+
+
+def paths(text):
+    """Printed words, targets as joined labels, status and effect of every reference."""
+    clauses = outline(text)
+
+    def address(clause):
+        above = address(clauses[clause.parent]) + "/" if clause.parent is not None else ""
+        return above + clause.number
+
+    found = find_references(text, clauses, find_definitions(text, clauses))
+    return [
+        (text[r.span.start : r.span.end], [address(clauses[t]) for t in r.targets], r.status, r.effect) for r in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("依照第一条第（二）款第1项减半。", [("第一条第（二）款第1项", ["第一条/（二）/1"], "resolved")]),
+        ("依照第一条（二）减半。", [("第一条（二）", ["第一条/（二）"], "resolved")]),
+        ("依照第一条（二）第2项减半。", [("第一条（二）第2项", ["第一条/（二）/2"], "resolved")]),
+        ("依照第一条第二款减半。", [("第一条第二款", ["第一条/（二）"], "resolved")]),
+        ("依照本条第（一）款退还。", [("本条第（一）款", ["第二条/（一）"], "resolved")]),
+        ("依照第（一）款退还。", [("第（一）款", ["第二条/（一）"], "resolved")]),
+        ("依照本条（一）款退还。", [("本条（一）款", ["第二条/（一）"], "resolved")]),
+        ("依照前条第（一）款退还。", [("前条第（一）款", ["第一条/（一）"], "resolved")]),
+        (
+            "依照前条第（一）款、第（二）款退还。",
+            [("前条第（一）款", ["第一条/（一）"], "resolved"), ("第（二）款", ["第一条/（二）"], "resolved")],
+        ),
+        (
+            "依照第一条第（一）、（二）款退还。",
+            [("第一条第（一）", ["第一条/（一）"], "resolved"), ("（二）款", ["第一条/（二）"], "resolved")],
+        ),
+        (
+            "依照第一条第（一）款至第（三）款退还。",
+            [("第一条第（一）款至第（三）款", ["第一条/（一）", "第一条/（二）", "第一条/（三）"], "resolved")],
+        ),
+        (
+            "依照第一条，适用该条第（三）款。",
+            [("第一条", ["第一条"], "resolved"), ("该条第（三）款", ["第一条/（三）"], "resolved")],
+        ),
+        ("依照附件一第1条第（一）项交付。", [("附件一第1条第（一）项", ["附件一/1/（一）"], "resolved")]),
+        ("依照附件一第二部分交付。", [("附件一", ["附件一"], "resolved")]),
+        ("依照本款退还。", [("本款", ["第二条/（二）"], "resolved")]),
+    ],
+)
+def test_steps_inside_a_chinese_article(words, expected):
+    assert [found[:3] for found in paths(CONTRACT_ZH.format("屋顶漏水的。", words))][: len(expected)] == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "printed", "targets", "status"),
+    [
+        ("依照第一条第（九）款减半。", "第一条第（九）款", ["第一条"], "inferred"),
+        ("依照第一条第（二）款第7项减半。", "第一条第（二）款第7项", ["第一条/（二）"], "inferred"),
+        ("依照第九十条第（二）款减半。", "第九十条第（二）款", [], "dangling"),
+        ("依照附件一第9条交付。", "附件一第9条", ["附件一"], "inferred"),
+        ("依照附件八第1条交付。", "附件八第1条", [], "dangling"),
+        ("依照本条第（八）款退还。", "本条第（八）款", ["第二条"], "inferred"),
+    ],
+)
+def test_a_step_that_leads_nowhere_is_never_resolved(words, printed, targets, status):
+    assert paths(CONTRACT_ZH.format("屋顶漏水的。", words))[0][:3] == (printed, targets, status)
+
+
+def test_a_missing_part_may_stand_inside_the_text():
+    text = "1 Duty. The duty covers (a) paint and (b) glass.\n2 Care. See clause 1(b), clause 1(c) and Section 1.7.\n"
+    assert [found[:3] for found in paths(text)] == [
+        ("clause 1(b)", ["1"], "resolved"),
+        ("clause 1(c)", ["1"], "inferred"),
+        ("Section 1.7", [], "dangling"),
+    ]
+
+
+def test_paragraphs_and_items_of_a_statute():
+    text = (
+        "第一条 有下列情形之一的，应当登记：\n  （一）设立；\n  （二）放弃本款规定的权利。\n"
+        "第二条 应当备案。\n变更的，适用前款。依照第一条第一款第二项、第二条第二款办理。\n"
+        "第三条 适用第二条第五款；有前条第一款第一项、第二项情形的除外。\n"
+    )
+    assert [found[:3] for found in paths(text)] == [
+        ("本款", ["第一条"], "resolved"),
+        ("前款", ["第二条"], "resolved"),
+        ("第一条第一款第二项", ["第一条/（二）"], "resolved"),
+        ("第二条第二款", ["第二条"], "resolved"),
+        ("第二条第五款", ["第二条"], "inferred"),
+        ("前条第一款第一项", ["第二条"], "inferred"),
+        ("第二项", ["第二条"], "inferred"),
+    ]
+
+
+def test_decimal_numbers_with_bracketed_steps_in_chinese():
+    text = "5 付款\n  5.1 分期。\n    (a) 首付；\n    (b) 尾款。\n  5.2 依照第5.1(b)条、5.1条（a）款和第5.1（a）至（b）款。\n"
+    assert [found[:3] for found in paths(text)] == [
+        ("第5.1(b)条", ["5/5.1/(b)"], "resolved"),
+        ("5.1条（a）款", ["5/5.1/(a)"], "resolved"),
+        ("第5.1（a）至（b）款", ["5/5.1/(a)", "5/5.1/(b)"], "resolved"),
+    ]
+
+
+def test_a_part_that_is_not_in_the_document_has_no_chapters_in_it():
+    text = "第六章 违约\n  第五十条 依照本法第一编第六章处理。\n"
+    assert paths(text)[0][:3] == ("第一编第六章", [], "dangling")
+
+
+def test_a_number_with_decimal_children_is_absolute():
+    text = "(A) The parties agree:\n  16 Law.\n    16.1 English law. See clause 16 and clause 16.1.\n"
+    assert [found[:3] for found in paths(text)] == [
+        ("clause 16", ["16"], "resolved"),
+        ("clause 16.1", ["16/16.1"], "resolved"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "effects"),
+    [
+        ("Subject to clauses 2.1 and 3.1, A pays.", ["subject_to"] * 2),
+        ("Notwithstanding clause 2.1 or clause 3.1, A pays.", ["overrides"] * 2),
+        ("Notwithstanding Section 2.1 (Start), 2.2 or 3.1, A pays.", ["overrides"] * 3),
+        ("Subject to clause 2.1, clause 3.1 applies.", ["subject_to", "refers"]),
+        ("Subject to clause 2.1, clause 2.2 and clause 3.1, A pays.", ["subject_to"] * 3),
+        ("Clauses 2.1 and 3.1 do not apply to gifts.", ["overrides"] * 2),
+        ("A pays under clauses 2.1 and 3.1.", ["refers"] * 2),
+    ],
+)
+def test_members_of_an_english_list_share_the_effect(words, effects):
+    assert [found[3] for found in references(EN.format("It is agreed. " + words, ""))] == effects
+
+
+@pytest.mark.parametrize(
+    ("words", "effects"),
+    [
+        ("除第二条第（一）款和第三条第（一）款另有规定外，甲方付款。", ["exception_to"] * 2),
+        ("除第二条、第三条和本合同附件一另有约定外，甲方付款。", ["exception_to"] * 3),
+        ("除本条第（一）款和第（二）款另有规定外，适用第二条。", ["exception_to"] * 2 + ["refers"]),
+        ("尽管有第二条“押金”及第三条的规定，甲方付款。", ["overrides"] * 2),
+        ("甲方付款不受第二条或者第三条的限制。", ["overrides"] * 2),
+        ("第二条、第三条另有规定的除外。", ["exception_to"] * 2),
+        ("前款规定的限额不适用于装修。", ["overrides"]),
+        ("本合同其他条款有相反规定的，以本条为准。", ["refers"]),
+        ("除适用第二条外，还适用第三条。", ["refers"] * 2),
+        ("受第二条规定的押金保护的承租人应当付款。", ["refers"]),
+    ],
+)
+def test_members_of_a_chinese_list_share_the_effect(words, effects):
+    found = [found for found in paths(CONTRACT_ZH.format(words, "无。")) if found[0] != "本条" or "本条" in words]
+    assert [effect for *_, effect in found][: len(effects)] == effects
+
+
+LEVELS = "1 Law.\n7 Warranty.\n  7.1 Scope.\n  7.5 No one is liable under this {0}.\n8 Uses. {1}\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "uses", "targets", "status"),
+    [
+        ("clause", "See clause 1 and clause 7.", ["7"], "resolved"),
+        ("clause", "See clause 7.1 and clause 7.5.", ["7.5"], "resolved"),
+        ("clause", "See clause 1 and clause 7.1.", ["7"], "inferred"),
+        ("Clause", "See Clause 7 and Section 7.1.", ["7"], "resolved"),
+        ("Section", "See Section 1 and Section 7.1.", ["7.5"], "inferred"),
+        ("Section", "See Section 7.1 and Article 7.", ["7.5"], "resolved"),
+        ("clause", "Nothing.", ["7.5"], "inferred"),
+    ],
+)
+def test_this_clause_is_of_the_level_that_the_document_calls_so(word, uses, targets, status):
+    found = [found for found in references(LEVELS.format(word, uses)) if found[0].lower().startswith("this")]
+    assert [(t, s) for _, t, s, _ in found] == [(targets, status)]
+
+
+@pytest.mark.parametrize(
+    ("printed", "length"),
+    [("Section 5.1(a)", 2), ("第五条第二款", 1), ("第5.2(a)条", 2), ("(b)", 0), ("第（三）款", 0), ("附件一", 1)],
+)
+def test_head_of_a_label(printed, length):
+    assert head_length(printed) == length
+
+
+def test_a_label_that_repeats_is_taken_from_the_same_schedule():
+    text = "Schedule 1\n  1 A.\n  2 B.\n" + "".join(f"Schedule {n}\n  1 C.\n  2 D.\n" for n in range(2, 40))
+    clauses = outline(text)
+    labels = LabelIndex(text, ClausePositions(clauses))
+    source = next(c.index for c in clauses if text[c.span.start :].startswith("Schedule 20"))
+    place = labels.find(LabelKey("clause", ("2",)), source + 1)
+    assert place is not None
+    assert clauses[place.clause].parent == source
+    assert place.exact

@@ -69,9 +69,7 @@ def test_english_contract_has_the_tree_a_lawyer_expects():
     assert found["3"].heading == "Termination"
     assert found["Schedule 1"].heading == "Furniture"
     assert found["Schedule 1"].parent is None
-    assert (
-        "Section 9.3 of the Harbour Rules" in LEASE_EN[found["2.2(b)"].span.start : found["2.2(b)"].span.end]
-    )
+    assert "Section 9.3 of the Harbour Rules" in LEASE_EN[found["2.2(b)"].span.start : found["2.2(b)"].span.end]
 
 
 def test_chinese_contract_has_the_tree_a_lawyer_expects():
@@ -111,9 +109,7 @@ def test_label_styles(text, expected):
 def test_letter_i_and_roman_i_are_told_apart():
     letters = "".join(f"({c}) The item {c} is due.\n\n" for c in "abcdefghij")
     assert paths("1. List\n\n" + letters + "2. Next\n\nText.\n")[9:11] == ["1(i)", "1(j)"]
-    nested = (
-        "1. List\n\n(a) First:\n\n(i) one thing;\n\n(ii) another thing;\n\n(b) Second.\n\n2. Next\n\nText.\n"
-    )
+    nested = "1. List\n\n(a) First:\n\n(i) one thing;\n\n(ii) another thing;\n\n(b) Second.\n\n2. Next\n\nText.\n"
     assert paths(nested) == ["1", "1(a)", "1(a)(i)", "1(a)(ii)", "1(b)", "2"]
 
 
@@ -167,9 +163,7 @@ def test_document_without_labels_is_cut_at_paragraphs():
 
 
 def test_signature_block_is_no_part_of_the_last_clause():
-    text = (
-        "1. Scope. All.\n\n2. Law. Norway.\n\nIN WITNESS WHEREOF the parties have signed.\n\nBy: ________\n"
-    )
+    text = "1. Scope. All.\n\n2. Law. Norway.\n\nIN WITNESS WHEREOF the parties have signed.\n\nBy: ________\n"
     clauses = tree(text)
     assert clauses[-1].number == ""
     assert clauses[-1].parent is None
@@ -212,10 +206,7 @@ def test_invariant_check_catches_a_planted_gap():
 
 def test_half_a_megabyte_takes_no_quadratic_time():
     text = (
-        "".join(
-            f"{i}. Clause\n\n(a) The first thing.\n\n(b) The second thing {'x ' * 200}.\n\n"
-            for i in range(1, 199)
-        )
+        "".join(f"{i}. Clause\n\n(a) The first thing.\n\n(b) The second thing {'x ' * 200}.\n\n" for i in range(1, 199))
         * 5
     )
     begin = time.process_time()

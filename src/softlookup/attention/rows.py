@@ -1,7 +1,7 @@
 """Attention weights of a few query rows, reduced at once; never the [T, T] matrix of a whole prompt.
 
-Memory is Hq x Tq x Tk floats of one layer for the rows that are asked for (a question has 10 to 60), in
-blocks of rows when there are more.
+Memory is Hq x Tq x Tk floats of one layer for the rows that are asked for: a question has 10 to 60, and
+the callers go question by question.
 """
 
 from __future__ import annotations
@@ -9,9 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-
-# rows x keys of one block: 32 MiB of fp32 weights per head
-_BLOCK_ELEMENTS = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +52,16 @@ def row_scores(
     return scores
 
 
-def grouped_key_mass(
+def row_weights(
     query: torch.Tensor,
     key: torch.Tensor,
     visible: torch.Tensor | None,
     scale: float,
-    groups: torch.Tensor,
-    *,
     softcap: float | None = None,
 ) -> torch.Tensor:
-    """Mean weight that the rows of each group give to each key: [Hq, G, Tk], fp32.
-
-    ``groups`` [G, Tq] holds the averaging weights of the rows (each line sums to one). Rows that see no
-    key contribute nothing. Shapes of the other arguments as in :func:`row_scores`.
-    """
-    heads, rows, _ = query.shape
-    keys = key.shape[1]
-    block = max(1, _BLOCK_ELEMENTS // max(1, keys))
-    mass = query.new_zeros((heads, groups.shape[0], keys), dtype=torch.float32)
-    for start in range(0, rows, block):
-        part = slice(start, start + block)
-        scores = row_scores(query[:, part], key, None if visible is None else visible[part], scale, softcap)
-        weights = torch.nan_to_num_(torch.softmax(scores, dim=-1), nan=0.0)  # a row of -inf alone
-        mass += groups[:, part].float() @ weights
-    return mass
+    """Attention weights [Hq, Tq, Tk] in fp32; a row that sees no key is all zeros. Arguments as :func:`row_scores`."""
+    scores = row_scores(query, key, visible, scale, softcap)
+    return torch.nan_to_num_(torch.softmax(scores, dim=-1), nan=0.0)
 
 
 def row_statistics(scores: torch.Tensor) -> RowStatistics:

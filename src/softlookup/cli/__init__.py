@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import NoReturn
 
 from softlookup import __version__
 from softlookup.errors import ExitCode, SoftlookupError
@@ -48,6 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+class _Parser(argparse.ArgumentParser):
+    """argparse whose errors are one escaped line, like every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        _complain(f"{message}; see `{self.prog} --help`")
+        raise SystemExit(int(ExitCode.USAGE))
+
+
 def _complain(message: str) -> None:
     from softlookup.cli.escape import printable_line
 
@@ -56,7 +65,7 @@ def _complain(message: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     formatter = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="softlookup",
         description=_EXAMPLES
         + "\nAsk long contracts questions on your own machine: clause citations, or 'no evidence found'.",
@@ -71,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_ask(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import commands as run
 
     ask = commands.add_parser(
@@ -93,7 +102,7 @@ def _add_ask(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     ask.set_defaults(run=run.ask)
 
 
-def _add_read(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_read(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import commands as run
 
     read = commands.add_parser(
@@ -108,7 +117,7 @@ def _add_read(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     read.set_defaults(run=run.read)
 
 
-def _add_plan(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import commands as run
 
     plan = commands.add_parser(
@@ -122,7 +131,7 @@ def _add_plan(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     plan.set_defaults(run=run.plan)
 
 
-def _add_model(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import commands as run
 
     model = commands.add_parser(

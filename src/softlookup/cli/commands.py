@@ -20,8 +20,10 @@ def ask(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.escape import json_line
     from softlookup.cli.progress import progress_bar
 
-    for question in options.questions:
-        if not question.isprintable() and any("\ud800" <= character <= "\udfff" for character in question):
+    for question in options.questions:  # a wrong call is reported before an unreadable document
+        if not question.strip():
+            raise UsageError("the question is empty", "write a question after the file name")
+        if any("\ud800" <= character <= "\udfff" for character in question):
             raise UsageError("the question is not valid UTF-8", "check the encoding of your terminal")
     codes = []
     with progress_bar() as progress:

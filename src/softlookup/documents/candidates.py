@@ -74,9 +74,7 @@ def find_candidates(text: str, blocks: tuple[Block, ...]) -> tuple[Candidate, ..
         if at < 0 or not skipped[at].start <= start < skipped[at].end:
             paragraph = previous_blank or not wrapped or _ends_short(folded, previous_end)
             found.extend(
-                _line_candidates(
-                    text, folded, start, end, paragraph=paragraph, block=_block_in(by_start, text, start)
-                )
+                _line_candidates(text, folded, start, end, paragraph=paragraph, block=_block_in(by_start, text, start))
             )
         previous_end = end
     return tuple(found)

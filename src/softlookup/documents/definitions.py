@@ -64,6 +64,11 @@ _ZH_VERB = r"(?:是指|系指|意指|特指|均指|即指|是特指|指的是|�
 _ZH_MEANS = re.compile(
     rf"(?:{_ZH_QUOTED}(?:或|及|和|、|/)?){{0,3}}{_ZH_QUOTED}(?:[（(][^（）()\n]{{1,40}}[)）])?\s*[，,:：]?\s*{_ZH_VERB}"
 )
+# “质保期”具有第十一条规定的含义; “控制”的定义见第三条
+_ZH_GIVEN = re.compile(
+    rf"(?:{_ZH_QUOTED}(?:或|及|和|、|/)?){{0,3}}{_ZH_QUOTED}(?:[（(][^（）()\n]{{1,40}}[)）])?(?:一词)?\s*[，,]?\s*(?:应|应当|均)?"
+    r"(?:具有[^。；\n]{1,60}?(?:含义|涵义|意义|定义)|(?:的)?(?:含义|涵义|定义)(?:见|同|依照|按照|适用|与|以|由|规定于|载于))"
+)
 _ZH_SO_CALLED = re.compile(
     rf"所称(?:的)?{_ZH_OPEN}?([^，,。；;：:\n\"“”「」]{{1,24}}?){_ZH_CLOSE}?\s*[，,]?\s*{_ZH_VERB}"
 )
@@ -89,6 +94,7 @@ _ZH_SHORT_BARE = re.compile(
 )
 _ZH_SHORT_OPEN = re.compile(rf"[，,]\s*{_ZH_SHORT}([\u4e00-\u9fff]{{2,16}})[。；，]")
 _ZH_PARTY = re.compile(r"^[ \t　]*[^\n：:，。]{0,12}?([甲乙丙丁戊]方)[^\n：:，。]{0,12}[：:]", re.MULTILINE)
+_ZH_ROLE = re.compile(r"[甲乙丙丁戊]方")
 _ZH_NAME_LIST = re.compile(_ZH_QUOTED)
 _PARTY_LABELS_WITHIN = 3000  # characters: party labels stand on the first page, signature blocks on the last
 
@@ -112,7 +118,8 @@ def find_definitions(text: str, clauses: tuple[Clause, ...]) -> tuple[DefinedTer
     """Defined terms of ``text`` in document order.
 
     ``DefinedTerm.span`` is the printed name inside its quotes, so ``text[span] == term`` unless the name is
-    broken over lines. A term that is defined twice appears twice. Text outside all clauses is not searched.
+    broken over lines. A term that is defined twice appears twice; a party that is given the same short name again
+    (on the cover page, in the recitals, by a label "甲方：") does not. Text outside all clauses is not searched.
     """
     positions = ClausePositions(clauses)
     found = [
@@ -124,14 +131,40 @@ def find_definitions(text: str, clauses: tuple[Clause, ...]) -> tuple[DefinedTer
     ]
     terms: list[DefinedTerm] = []
     taken: set[int] = set()
+    named: set[tuple[str, str]] = set()
     for item in sorted(found, key=lambda item: (item.start, _KIND_ORDER.index(item.kind))):
         clause = positions.innermost(item.start)
         if item.start in taken or clause is None:
             continue
         taken.add(item.start)
+        if item.kind in ("parenthetical", "short_name"):
+            subjects = {(item.name, subject) for subject in _subjects(text, item.start)}
+            if subjects & named:
+                continue
+            named |= subjects
         span = Span(item.start, item.start + len(item.name))
         terms.append(DefinedTerm(_one_line(item.name), span, clause, item.kind, item.aliases))
     return tuple(terms)
+
+
+def _subjects(text: str, start: int) -> Iterator[str]:
+    """What the short name at ``start`` stands for, so that the same name of the same thing counts once.
+
+    The words before the parenthesis ("Tarn Ltd" of 'Tarn Ltd (the "Supplier")') and, for a party of a Chinese
+    contract, its role alone: there is one 甲方.
+    """
+    if _ZH_ROLE.match(text, start):
+        yield "role"
+        return
+    before = text[max(0, start - 200) : start]
+    opened = max(before.rfind("("), before.rfind("（"), before.rfind("["))
+    words = re.findall(r"\w+", before[:opened] if opened >= 0 else before)
+    if words:
+        yield " ".join(words[-3:]).lower()
+    line = before.rfind("\n")
+    leading = re.findall(r"\w+", before[line + 1 :])
+    if len(leading) > 1 and leading[0][0].isupper():
+        yield " ".join(leading[:3]).lower()
 
 
 _KIND_ORDER: tuple[TermKind, ...] = ("means", "meaning_given_in", "parenthetical", "short_name")
@@ -331,10 +364,12 @@ def _english_definition_sections(text: str, positions: ClausePositions) -> Itera
 
 
 def _chinese(text: str) -> Iterator[_Found]:
-    for match in _ZH_MEANS.finditer(text):
-        names = list(_names(_ZH_NAME_LIST, text, match.start(), match.end()))
-        if names:
-            yield _Found(*names[0], "means", tuple(name for name, _ in names[1:]))
+    patterns: tuple[tuple[re.Pattern[str], TermKind], ...] = ((_ZH_MEANS, "means"), (_ZH_GIVEN, "meaning_given_in"))
+    for quoted, kind in patterns:
+        for match in quoted.finditer(text):
+            names = list(_names(_ZH_NAME_LIST, text, match.start(), match.end()))
+            if names:
+                yield _Found(*names[0], kind, tuple(name for name, _ in names[1:]))
     for pattern in (_ZH_SO_CALLED, _ZH_BARE, _ZH_GENUS):
         for match in pattern.finditer(text):
             name = match.group(1)
@@ -346,8 +381,18 @@ def _chinese(text: str) -> Iterator[_Found]:
     for pattern in (_ZH_SHORT_BARE, _ZH_SHORT_OPEN):
         for match in pattern.finditer(text):
             yield _Found(match.group(1), match.start(1), "short_name")
-    seen: set[str] = set()
+    # "甲方（买方）：某公司（以下简称“甲方”）" names the party twice; the words 以下简称 say it better
+    seen = {name for name in ("甲方", "乙方", "丙方", "丁方", "戊方") if _introduced(text, name)}
     for match in _ZH_PARTY.finditer(text, 0, _PARTY_LABELS_WITHIN):
         if match.group(1) not in seen:
             seen.add(match.group(1))
             yield _Found(match.group(1), match.start(1), "short_name")
+
+
+def _introduced(text: str, name: str) -> bool:
+    """Whether 以下简称 gives ``name`` on the first page."""
+    return any(
+        name in match.group(1)
+        for pattern in (_ZH_SHORT_QUOTED, _ZH_SHORT_BARE, _ZH_SHORT_OPEN)
+        for match in pattern.finditer(text, 0, _PARTY_LABELS_WITHIN)
+    )

@@ -30,9 +30,7 @@ _VERBS = frozenset((
     "hereby", "does", "do", "can", "should", "would", "means", "mean", "represents", "warrants",
     "acknowledges",
 ))  # fmt: skip
-_PLACEHOLDER = re.compile(
-    r"[\[(]?\s*(?:reserved|intentionally\s+(?:omitted|left\s+blank|deleted))\s*[\])]?\.?", re.I
-)
+_PLACEHOLDER = re.compile(r"[\[(]?\s*(?:reserved|intentionally\s+(?:omitted|left\s+blank|deleted))\s*[\])]?\.?", re.I)
 
 
 def heading_after(text: str, start: int, line_end: int, end: int, *, stands_alone: bool) -> str:
@@ -94,18 +92,12 @@ def _chinese(rest: str, *, whole: bool) -> str:
 
 def _capitals(rest: str) -> str:
     """Leading words in capitals ("TERM AND TERMINATION The term ..."), when there are at least two."""
-    match = re.match(
-        r"(?:[A-Z][A-Z'’&,/\-]+[ ]+(?:(?:and|of|the)[ ]+)?){2,12}(?=[A-Z\"“(][a-z]|[A-Z][ ])", rest
-    )
+    match = re.match(r"(?:[A-Z][A-Z'’&,/\-]+[ ]+(?:(?:and|of|the)[ ]+)?){2,12}(?=[A-Z\"“(][a-z]|[A-Z][ ])", rest)
     return match[0].strip(" ,") if match and len(match[0]) <= 110 else ""
 
 
 def _clean(raw: str) -> str:
-    return (
-        _BLANKS.sub(" ", _MARKUP.sub("", raw).replace("\u200b", "")).strip()
-        if "   " not in raw
-        else _keep_gaps(raw)
-    )
+    return _BLANKS.sub(" ", _MARKUP.sub("", raw).replace("\u200b", "")).strip() if "   " not in raw else _keep_gaps(raw)
 
 
 def _keep_gaps(raw: str) -> str:

@@ -20,15 +20,15 @@ from softlookup.documents.reference_labels import FALLBACKS, LabelKey, label_key
 _SAME_LABEL_TRIED = 8  # clauses with the same label that are compared on either side of the source
 # what a drafter calls 第（一）款 is printed as （一）; in statutes （一） is a 项 and a 款 is a paragraph
 _BRACKETS_ARE_PARAGRAPHS = re.compile(r"第\s*[（(][^（）()\s]{1,4}[）)]\s*款")
-_PRINTED_ITEM = re.compile(r"\(\s*([^()\s]{1,6})\s*\)")
+_PRINTED_ITEM = re.compile(r"\(\s*([^()\s]{1,6})\s*\)|(?:^|[:;。\n]\s*)(\d{1,2})[.、](?!\d)")
 _PRINTED_NUMBER = re.compile(r"(?:^|\n\s*|[.;:]\s+)(\d+(?:\.\d+)+)(?!\d)")
 _SENTENCE = re.compile(r"[。；：，:;,]|\.\s")
 
 
 class Place(NamedTuple):
-    """Clause ``index``; ``exact`` tells whether the whole label was followed, not only its first steps."""
+    """Clause number ``clause`` of the tree; ``exact`` tells whether the whole label was followed, not only its first steps."""
 
-    index: int
+    clause: int
     exact: bool
 
 
@@ -56,6 +56,7 @@ class LabelIndex:
         self._bracketed_paragraphs = _BRACKETS_ARE_PARAGRAPHS.search(text) is not None
         self._steps: dict[int, dict[str, int]] = {}
         self._printed: dict[int, frozenset[str]] = {}
+        self._lines: dict[int, int] = {}
 
     def _register(self, clause: Clause) -> tuple[str, LabelKey | None]:
         space, above = self._keys[clause.parent] if clause.parent is not None else ("", None)
@@ -123,6 +124,19 @@ class LabelIndex:
         key = self._keys[index][1]
         return own is not None and key is not None and len(key.parts) > len(own.parts)
 
+    def paragraph_of(self, index: int) -> int:
+        """The 款 around clause ``index``: （二） of 第七条（二）1, but 第七条 in a statute, where （二） is a 项."""
+        article = self.enclosing(index, "clause")
+        below = index
+        for clause in self._positions.lineage(index):
+            if clause.index == article or clause.parent is None:
+                break
+            below = clause.index
+        if article is None or below == article or self.clause(below).parent != article:
+            return index
+        bracketed = self.clause(below).number[:1] in ("(", "（")
+        return article if bracketed and not (self._bracketed_paragraphs or self._heading_only(article)) else below
+
     def siblings(self, index: int) -> list[int]:
         """Clauses beside ``index``, itself included, in document order; a numbered one sees numbered ones.
 
@@ -157,28 +171,150 @@ class LabelIndex:
         ``within`` are the labels of what holds it, outermost first, for "paragraph 3 of Schedule 2" and
         第二编第六章; they must exist. The first ``head`` parts are one number, the others steps inside it.
         """
-        outer = None
+        outer: int | None = None
         for key in within:
-            outer = self._find_from(key, source, len(key.parts), outer)
-            if outer is None:
+            around = self._find_from(key, source, len(key.parts), outer)
+            if around is None:
                 return None
+            outer = around.clause
         found = self._find_from(label, source, head, outer)
         return Place(outer, exact=False) if found is None and outer is not None else found
 
-    def _find_from(self, label: LabelKey, source: int, head: int, outer: Place | int | None) -> Place | None:
-        ...
+    def _find_from(self, label: LabelKey, source: int, head: int, outer: int | None) -> Place | None:
+        if label.kind == "item":
+            if outer is None:
+                return self._find_item(label.parts, source)
+            below = self.walk(outer, label.parts)
+            return below if below.exact or below.clause != outer else None
+        spaces = (self._keys[source][0], "") if outer is None else (self._keys[outer][0],)
+        shorter: list[Place] = []
+        for space in dict.fromkeys(spaces):
+            for kind in FALLBACKS.get(label.kind, (label.kind,)):
+                place = self._longest(space, LabelKey(kind, label.parts), source, head, outer)
+                if place is not None and place.exact:
+                    return place
+                shorter += [place] if place is not None else []
+        return shorter[0] if shorter else None
+
+    def _longest(self, space: str, label: LabelKey, source: int, head: int, outer: int | None) -> Place | None:
+        """The clause with the most leading parts of ``label``, and the steps from there."""
+        for length in range(len(label.parts), 0, -1):
+            candidates = self._candidates(space, LabelKey(label.kind, label.parts[:length]), source, outer)
+            if length < head:  # a part of a decimal number: only the text can print the whole of it
+                number = ".".join(label.parts[:head])
+                candidates = [c for c in candidates if number in self._printed_in(c)]
+                if candidates:
+                    return Place(candidates[0], exact=True)
+            elif candidates:
+                places = [self.walk(c, label.parts[length:]) for c in candidates]
+                return next((place for place in places if place.exact), places[0])
+        return None
+
+    def _candidates(self, space: str, label: LabelKey, source: int, outer: int | None) -> list[int]:
+        """Clauses with the key ``label``, the closest relatives of ``source`` first: labels repeat in every article."""
+        found = self._by_key.get((space, label), [])
+        if len(found) > 2 * _SAME_LABEL_TRIED:
+            at = bisect_left(found, source)
+            found = [found[0], *found[max(1, at - _SAME_LABEL_TRIED) : at + _SAME_LABEL_TRIED]]
+        if outer is not None:
+            found = [c for c in found if any(above.index == outer for above in self._positions.lineage(c))]
+        if len(found) < 2:
+            return found
+        mine = {clause.index for clause in self._positions.lineage(source)}
+        shared = {c: sum(above.index in mine for above in self._positions.lineage(c)) for c in found}
+        return sorted(found, key=lambda c: (-shared[c], c))
+
+    def _find_item(self, items: Sequence[str], source: int) -> Place | None:
+        """A child (b) of the source, or of its nearest ancestor that has one, for "clause (b)" inside 5.1."""
+        shorter = None
+        for clause in self._positions.lineage(source):
+            place = self.walk(clause.index, items)
+            if place.clause != clause.index:
+                if place.exact:
+                    return place
+                shorter = shorter or place
+        for clause in self._positions.lineage(source):
+            if self._prints(clause.index, items[-1]):
+                return Place(clause.index, exact=True)
+        return shorter
 
     def walk(self, index: int, steps: Sequence[str]) -> Place:
         """Follow ``steps`` ("a", "2", "款2") below clause ``index`` as far as they lead."""
         for at, step in enumerate(steps):
-            if step.startswith("款"):
-                child = self._paragraph(index, int(step[1:]) if step[1:].isdigit() else 0)
-                if child is None:
-                    return Place(index, exact=False)
-                index = child
-                continue
-            following = self._labelled(index).get(step)
+            following = self._paragraph(index, step) if step[0] == "款" else self._labelled(index).get(step)
             if following is None:  # (i), (ii), ... may run inside the text
                 return Place(index, exact=all(self._prints(index, rest) for rest in steps[at:]))
             index = following
         return Place(index, exact=True)
+
+    def _paragraph(self, index: int, step: str) -> int | None:
+        """The clause of 第二款: a numbered child, an unnumbered one, or ``index`` itself if it has two paragraphs."""
+        number = int(step[1:]) if step[1:].isdigit() else 0
+        bare = self._heading_only(index)
+        child = self._labelled(index).get(step[1:])
+        if child is not None and (bare or self._bracketed_paragraphs or self.clause(child).number[0] not in "(（"):
+            return child
+        plain = [c for c in self.children(index) if not self.clause(c).number]
+        place = number - 1 if bare else number - 2
+        if 0 <= place < len(plain):
+            return plain[place]
+        return index if 0 < number <= self._paragraphs(index) else None
+
+    def _heading_only(self, index: int) -> bool:
+        """Whether the clause says nothing before its first child: （一） is then its first 款."""
+        children = self.children(index)
+        if not children:
+            return False
+        span = self.clause(index).span
+        own = self._text[span.start : min(span.start + 100, self.clause(children[0]).span.start)]
+        return len(own) < 100 and not _SENTENCE.search(own.strip()[len(self.clause(index).number) :].strip(".、．"))
+
+    def _paragraphs(self, index: int) -> int:
+        """Paragraphs of the clause, its heading included: a generous count, since lines may be wrapped."""
+        if index not in self._lines:
+            self._lines[index] = sum(bool(line.strip()) for line in self._own_text(index).split("\n"))
+        return max(1, self._lines[index])
+
+    def _prints(self, index: int, step: str) -> bool:
+        return step.startswith("款") or step in self._printed_in(index)
+
+    def _printed_in(self, index: int) -> frozenset[str]:
+        """Labels that stand inside the own text of the clause: "(c)" as "c", "2." as "2", "9.1" as "9.1"."""
+        if index not in self._printed:
+            own = self._own_text(index)
+            items = {m.group(1) or m.group(2) for m in _PRINTED_ITEM.finditer(own)}
+            numbers = {match.group(1) for match in _PRINTED_NUMBER.finditer(own)}
+            lowered = {i.lower() if i.isascii() and i.isalpha() else number_value(i) for i in items}
+            self._printed[index] = frozenset(lowered | numbers)
+        return self._printed[index]
+
+    def _own_text(self, index: int) -> str:
+        """Text of the clause without its label and without its labelled descendants, NFKC."""
+        clause = self.clause(index)
+        pieces, at = [], clause.span.start
+        for child in self._labelled_children(index):
+            pieces.append(self._text[at : self.clause(child).span.start])
+            at = self.clause(child).span.end
+        pieces.append(self._text[at : clause.span.end])
+        own = unicodedata.normalize("NFKC", "\n".join(pieces)).lstrip()
+        return own.removeprefix(unicodedata.normalize("NFKC", clause.number))
+
+    def _labelled(self, index: int) -> dict[str, int]:
+        """Last label part -> labelled child, through unnumbered paragraphs that hold the list."""
+        if index not in self._steps:
+            steps: dict[str, int] = {}
+            for child in self._labelled_children(index):
+                label = label_key(self.clause(child).number)
+                if label and not label.opens_namespace:
+                    steps.setdefault(label.parts[-1], child)
+            self._steps[index] = steps
+        return self._steps[index]
+
+    def _labelled_children(self, index: int) -> Iterator[int]:
+        waiting = list(reversed(self.children(index)))
+        while waiting:
+            child = waiting.pop()
+            if self.clause(child).number:
+                yield child
+            else:
+                waiting += reversed(self.children(child))

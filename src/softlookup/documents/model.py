@@ -216,8 +216,15 @@ class Document:
             "characters": len(self.text),
             "clauses": [
                 {
-                    "index": c.index, "number": c.number, "heading": c.heading, "path": c.path, "level": c.level,
-                    "parent": c.parent, "start": c.span.start, "end": c.span.end, "page": c.page,
+                    "index": c.index,
+                    "number": c.number,
+                    "heading": c.heading,
+                    "path": c.path,
+                    "level": c.level,
+                    "parent": c.parent,
+                    "start": c.span.start,
+                    "end": c.span.end,
+                    "page": c.page,
                 }
                 for c in self.clauses
             ],
@@ -227,8 +234,12 @@ class Document:
             ],
             "references": [
                 {
-                    "start": r.span.start, "end": r.span.end, "source": r.source_clause,
-                    "targets": list(r.targets), "status": r.status, "effect": r.effect,
+                    "start": r.span.start,
+                    "end": r.span.end,
+                    "source": r.source_clause,
+                    "targets": list(r.targets),
+                    "status": r.status,
+                    "effect": r.effect,
                 }
                 for r in self.references
             ],

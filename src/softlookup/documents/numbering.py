@@ -143,9 +143,7 @@ def label_at(folded: str, position: int, text: str) -> Label | None:
     if not readings:
         return None
     end = match.end()
-    has_keyword = bool(
-        match["decw"] or match["sec"] or match["art"] or match["zh"] or match["sched"] or match["annex"]
-    )
+    has_keyword = bool(match["decw"] or match["sec"] or match["art"] or match["zh"] or match["sched"] or match["annex"])
     number = text[position:end].rstrip()
     if not match["par"] and not match["zhp"]:
         number = number.rstrip(".、．:：)）")
@@ -154,9 +152,7 @@ def label_at(folded: str, position: int, text: str) -> Label | None:
     if match["dec"] or match["sec"] or match["art"]:
         while folded[end : end + 1] in (".", "、", ":", ")") and folded[end : end + 1]:
             end += 1
-    return Label(
-        start=position, end=end, number=_squeezed(number), readings=readings, has_keyword=has_keyword
-    )
+    return Label(start=position, end=end, number=_squeezed(number), readings=readings, has_keyword=has_keyword)
 
 
 def parse_label(label: str) -> Label | None:

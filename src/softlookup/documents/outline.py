@@ -41,9 +41,7 @@ def nest(nodes: Sequence[Node]) -> None:
     outer = _outer_styles(nodes)
     for index, node in enumerate(nodes):
         if all(nodes[at].style != node.style for at in stack):
-            depth = next(
-                (d for d, at in enumerate(stack) if (node.style, nodes[at].style) in outer), len(stack)
-            )
+            depth = next((d for d, at in enumerate(stack) if (node.style, nodes[at].style) in outer), len(stack))
             del stack[depth:]
         _pop_for(nodes, stack, index, allowed)
         node.parent = stack[-1] if stack else None
@@ -57,9 +55,7 @@ def _outer_styles(nodes: Sequence[Node]) -> frozenset[tuple[str, str]]:
 
     So "I." is above "A." in a contract whose recitals are lettered before "I." comes.
     """
-    styles = {
-        node.style for node in nodes if node.values and node.style not in _RANK and not _is_multipart(node)
-    }
+    styles = {node.style for node in nodes if node.values and node.style not in _RANK and not _is_multipart(node)}
     return frozenset(
         (above, below)
         for above in styles & _LIST_STYLES
@@ -99,9 +95,7 @@ def _pop_for(nodes: Sequence[Node], stack: list[int], index: int, allowed: dict[
         _pop_while(
             nodes,
             stack,
-            lambda top: (
-                not (top.style == "schedule" or (top.style == "heading" and top.outline < node.outline))
-            ),
+            lambda top: not (top.style == "schedule" or (top.style == "heading" and top.outline < node.outline)),
         )
     elif node.style in _RANK:
         _pop_ranked(nodes, stack, index, allowed)
@@ -118,9 +112,7 @@ def _pop_while(nodes: Sequence[Node], stack: list[int], condition: Callable[[Nod
         stack.pop()
 
 
-def _pop_ranked(
-    nodes: Sequence[Node], stack: list[int], index: int, allowed: dict[str, frozenset[str]]
-) -> None:
+def _pop_ranked(nodes: Sequence[Node], stack: list[int], index: int, allowed: dict[str, frozenset[str]]) -> None:
     node = nodes[index]
     rank = _RANK[node.style]
     outer = allowed.get(node.style, frozenset())
@@ -141,9 +133,7 @@ def _is_outer_list(nodes: Sequence[Node], index: int, top: Node) -> bool:
     """True when an open list such as "一、" goes on after the first 第一条, so that it holds it."""
     if top.style not in ("zh-list", "upper-roman.", "upper-letter."):
         return False
-    return any(
-        later.style == top.style and later.values[0] == top.values[0] + 1 for later in nodes[index + 1 :]
-    )
+    return any(later.style == top.style and later.values[0] == top.values[0] + 1 for later in nodes[index + 1 :])
 
 
 def _pop_decimal(nodes: Sequence[Node], stack: list[int], index: int) -> None:

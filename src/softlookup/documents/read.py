@@ -54,9 +54,7 @@ def read_document(path: str | os.PathLike[str], *, encoding: str | None = None) 
     name = os.fspath(path)
     kind, result = _read(data, Path(path).suffix.lower(), encoding)
     if not result.text.strip() and not result.coverage.skipped:
-        raise DocumentError(
-            f"a document with text is required, {name} holds none", "check that it is the right file"
-        )
+        raise DocumentError(f"a document with text is required, {name} holds none", "check that it is the right file")
     clauses = build_clauses(result.text, result.blocks)
     terms = find_definitions(result.text, clauses)
     return Document(
@@ -89,9 +87,7 @@ def _load(path: Path) -> bytes:
         raise DocumentError(f"no such file: {path}", "check the path") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise DocumentError(
-            f"cannot open {path!s}: {reason}", "check the path and its permissions"
-        ) from error
+        raise DocumentError(f"cannot open {path!s}: {reason}", "check the path and its permissions") from error
     if not data:
         raise DocumentError(f"a document with text is required, {path} is empty (0 bytes)", "check the file")
     return data
@@ -109,9 +105,7 @@ def _read(data: bytes, suffix: str, encoding: str | None) -> tuple[str, ReaderRe
                 "a readable DOCX is required, this one is encrypted with a password",
                 "remove the password in Word and save it again",
             )
-        raise DocumentError(
-            "DOCX or PDF is required, this is an old Word (.doc) or other OLE2 file", _SAVE_AS
-        )
+        raise DocumentError("DOCX or PDF is required, this is an old Word (.doc) or other OLE2 file", _SAVE_AS)
     for magic, what, remedy in _FOREIGN:
         if data.startswith(magic):
             raise DocumentError(f"DOCX, PDF, HTML, Markdown or text is required, this is {what}", remedy)

@@ -1,23 +1,25 @@
 """How a clause stands to the one it refers to: subject to it, overriding it, an exception to it.
 
-Not for what it refers to (``reference_labels.py``).
+Not for what it refers to (``label_index.py``). The members of a list share the words around the whole list.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from softlookup.documents.model import ReferenceEffect, Span
+from softlookup.documents.model import CrossReference, ReferenceEffect, Span
 
 _REACH = 140  # characters looked at before and after a reference
 # only such words may stand between "subject to" and the label it governs
 _LINK = (
     r"(?:[\s,(]+(?:the|other|terms?|conditions?|provisions?|limitations?|requirements?|exceptions?|restrictions?|rights?|"
     r"obligations?|matters?|as|is|are|otherwise|expressly|specifically|provided|permitted|required|set|forth|contained|"
-    r"stated|described|contemplated|specified|in|of|by|under|to|for|pursuant|any|anything|any\s+other|provision|"
-    r"contrary|else|herein|elsewhere|foregoing|and|or|this|agreement|section|sections|clause|clauses|article|articles|"
-    r"paragraph|paragraphs|subsection|hereof|with|respect|accordance|extent|compliance|below|above|[\d.]+"
-    r"(?:\([a-z0-9]+\))*|\([a-z0-9]+\)|[ivx]+|[a-z]))*[\s,(]*$"
+    r"stated|described|contemplated|specified|in|of|by|under|to|for|pursuant|any|anything|"
+    r"contrary|else|herein|elsewhere|foregoing|and|or|this|agreement|sections?|clauses?|articles?|"
+    r"paragraphs?|subsection|hereof|with|respect|accordance|extent|compliance|below|above|"
+    r"[\d.]{0,12}(?:\([a-z0-9]{1,5}\)){0,4}(?=\s+of\b))(?=[\s,(]|$))*+[\s,(]*$"
 )
 _BEFORE_EN: tuple[tuple[re.Pattern[str], ReferenceEffect], ...] = tuple(
     (re.compile(head + _LINK, re.IGNORECASE), effect)  # type: ignore[misc]
@@ -27,40 +29,99 @@ _BEFORE_EN: tuple[tuple[re.Pattern[str], ReferenceEffect], ...] = tuple(
         (r"\b(?:subject\s+(?:always\s+|only\s+|further\s+)?to|conditioned\s+(?:up)?on)", "subject_to"),
     )
 )
-_AFTER_EN: tuple[tuple[re.Pattern[str], ReferenceEffect], ...] = (
-    (re.compile(r"\s*(?:\([^)]*\))?,?\s*(?:(?:does|do|shall|will)\s+not\s+apply\b|(?:to\s+the\s+contrary\s+)?notwithstanding\b)",
-                re.IGNORECASE), "overrides"),
-)  # fmt: skip
+_AFTER_EN = re.compile(
+    r"\s*(?:\([^)]{0,100}\))?,?\s*(?:(?:does|do|shall|will)\s+not\s+apply\b|"
+    r"(?:to\s+the\s+contrary\s+)?notwithstanding\b)",
+    re.IGNORECASE,
+)
 _OWN_ZH = r"(?:本合同|本协议|本法)?(?:的)?$"
 # words before the label, words after it
 _BEFORE_ZH: tuple[tuple[re.Pattern[str], re.Pattern[str], ReferenceEffect], ...] = tuple(
     (re.compile(head), re.compile(tail), effect)  # type: ignore[misc]
     for head, tail, effect in (
+        # "除适用本条外，还适用……" adds and excepts nothing
         (
             r"(?:除|除了|除非)(?:按照?|依照|依据|根据|符合|本合同|本协议|本法|适用|有|出现|发生)*$",
-            r"外|另有|除外",
+            r"(?:外(?!，?(?:还|并|也|同时|参照|均|仍))|另有|除外)",
             "exception_to",
         ),
         (r"但(?:是|书)?[，,]?(?:符合|有|依照|属于|根据|适用)?" + _OWN_ZH, r"除外", "exception_to"),
         (r"(?:尽管|虽有|虽然|不论|无论|不管|即使)(?:有)?" + _OWN_ZH, r"", "overrides"),
         (r"(?:不受|不适用)" + _OWN_ZH, r"", "overrides"),
+        (r"(?:受限于|受制于|须遵守|应遵守)" + _OWN_ZH, r"", "subject_to"),
+        (r"受" + _OWN_ZH, r"^[^，。；]{0,12}(?:约束|限制|制约|规限)", "subject_to"),
+        (r"以" + _OWN_ZH, r"^[^，。；]{0,8}(?:为前提|为条件|为准)", "subject_to"),
         (
-            r"(?:受限于|受制于|须遵守|应遵守|受|以|在符合|在遵守|在不违反|在满足|在不影响)" + _OWN_ZH,
-            r"约束|限制|前提|为准|情况下|规定|约定|$",
+            r"(?:在符合|在遵守|在不违反|在满足|在不影响)" + _OWN_ZH,
+            r"前提|情况下|条件下|规定|约定",
             "subject_to",
         ),
     )
 )
+_AFTER_ZH = re.compile(r"(?:所|的)?(?:规定|约定)?(?:的)?[^，。；、]{0,8}不适用")
+_EXCEPT_AFTER_ZH = re.compile(r"(?:对此)?另有(?:规定|约定)的?[，,]?(?:除外|从其(?:规定|约定))")
 _SAME_ZH_BEFORE = re.compile(r"(?:参照适用|参照|比照|准用|同样适用|适用)$")
 _SAME_EN_AFTER = re.compile(r"[^.;]{0,60}\b(?:mutatis\s+mutandis|likewise|in\s+the\s+same\s+way)\b", re.IGNORECASE)
 _SENTENCE_STOP = re.compile(r"[.;](?=\s+[A-Z(])|[。；]|\n\s*\n")
+_PRECEDING = re.compile(r"(?:the\s+)?(?:immediately\s+)?(?:preceding|previous|foregoing|prior)\b|[前上]", re.IGNORECASE)
+_ITSELF = re.compile(r"this\b|本", re.IGNORECASE)
+_ANAPHOR = re.compile(r"(?:such|said|aforesaid)\b|该|上述|前述|此", re.IGNORECASE)
+_TITLE = r"(?:\s?[（(“\"][^（）()“”\"\n]{1,60}[）)”\"])?"  # clause 5 (Payment), 第五条“付款”
+_GLUE = re.compile(
+    rf"{_TITLE}(?:"
+    r"\s*,?\s+(?:and/or|and|or|nor|&|as\s+well\s+as)\s+(?:(?:to|in|under|by|of|with)\s+)?"
+    r"(?:the\s+(?:provisions|terms)\s+of\s+)?"
+    r"|(?:的)?(?:规定|约定)?\s*(?:、|和/或|和|及|与|或者|或|以及|至|到)\s*(?:按照|依照|根据)?(?:本合同|本协议|本法)?(?:的)?"
+    r")"
+)
+_COMMA = re.compile(rf"{_TITLE}\s*,\s*")  # joins a list only when "and" or a bare number follows
+_GLUE_MOST = 120
 
 
-def effect_of(text: str, span: Span, *, preceding: bool = False) -> ReferenceEffect:
-    """Effect that the words around the reference at ``span`` give it; "refers" when they give none.
+def with_effects(text: str, references: Sequence[CrossReference]) -> Iterator[CrossReference]:
+    """``references``, in document order, with the effect that the words around them give.
 
-    ``preceding`` tells that the reference is to the clause before: only then it can be "same_as_preceding".
+    "Subject to clauses 5, 6 and 7" makes the source subject to all three. Anaphors keep theirs.
     """
+    for group in _lists(text, references):
+        span = Span(group[0].span.start, group[-1].span.end)
+        effect = effect_of(text, span)
+        for reference in group:
+            yield reference if _ANAPHOR.match(text, reference.span.start) else replace(reference, effect=effect)
+
+
+def _lists(text: str, references: Sequence[CrossReference]) -> Iterator[list[CrossReference]]:
+    """References that are members of one list, in order; a reference alone is a list of one."""
+    group: list[CrossReference] = []
+    pending = 0  # members at the end of ``group`` that only a comma joins so far
+    for reference in references:
+        glue = text[group[-1].span.end : reference.span.start] if group else ""
+        if group and len(glue) <= _GLUE_MOST and group[-1].source_clause == reference.source_clause:
+            bare = text[reference.span.start] in "(0123456789"
+            if _GLUE.fullmatch(glue) or (bare and _COMMA.fullmatch(glue)):
+                group.append(reference)
+                pending = 0
+                continue
+            if _COMMA.fullmatch(glue):
+                group.append(reference)
+                pending += 1
+                continue
+        yield from _settled(group, pending)
+        group, pending = [reference], 0
+    yield from _settled(group, pending)
+
+
+def _settled(group: list[CrossReference], pending: int) -> Iterator[list[CrossReference]]:
+    """The list without members that a comma alone joined: "Subject to clause 5, clause 7 applies"."""
+    kept = group[: len(group) - pending]
+    if kept:
+        yield kept
+    for reference in group[len(group) - pending :]:
+        yield [reference]
+
+
+def effect_of(text: str, span: Span) -> ReferenceEffect:
+    """Effect that the words around the references at ``span`` give them; "refers" when they give none."""
     before = text[max(0, span.start - _REACH) : span.start]
     stops = list(_SENTENCE_STOP.finditer(before))
     before = before[stops[-1].end() :] if stops else before
@@ -70,20 +131,17 @@ def effect_of(text: str, span: Span, *, preceding: bool = False) -> ReferenceEff
     for pattern, effect in _BEFORE_EN:
         if pattern.search(before):
             return effect
-    for pattern, effect in _AFTER_EN:
-        if pattern.match(after):
-            return effect
+    if _AFTER_EN.match(after) or _AFTER_ZH.match(after):
+        return "overrides"
+    if _EXCEPT_AFTER_ZH.match(after):
+        return "exception_to"
     for head, tail, effect in _BEFORE_ZH:
-        # a list "除第八条、第九条另有规定外" shares the head of its first member
-        if head.search(_without_list(before)) and tail.search(after[:40]):
-            return effect
+        if head.search(before) and tail.search(after[:40]):
+            # "以本条为准" puts the clause above others
+            return (
+                "refers" if effect == "subject_to" and _ITSELF.match(text, span.start) and "为准" in after else effect
+            )
+    preceding = _PRECEDING.match(text, span.start)
     if preceding and (_SAME_ZH_BEFORE.search(before) or _SAME_EN_AFTER.match(after)):
         return "same_as_preceding"
     return "refers"
-
-
-_LIST_ZH = re.compile(r"(?:第?[^，。；、和及或\s]{1,12}[条款项](?:、|和|及|或|以及|或者|与|至))+$")
-
-
-def _without_list(before: str) -> str:
-    return _LIST_ZH.sub("", before) if before.endswith(("、", "和", "及", "或", "者", "与", "至")) else before

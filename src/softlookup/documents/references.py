@@ -2,15 +2,20 @@
 
 Not for the labels themselves (``reference_labels.py``) nor for following references (``retrieval.expand``).
 Statuses: resolved; dangling (no such clause in this document); external (a statute or another document);
-inferred (an anaphor such as "such Losses", resolved to the definition of the term).
+inferred: the best guess, of three kinds. An anaphor ("such Losses") has the clause that defines the term as its
+target; a label that leads nowhere after its first steps (2.2(c) where 2.2 has no (c)) the last clause that
+exists; "this clause" inside 7.5 one of 7 and 7.5 where the document calls both of them clauses.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from softlookup.documents.definitions import find_uses, term_variants
+from softlookup.documents.label_index import LabelIndex, Place
 from softlookup.documents.model import (
     Clause,
     CrossReference,
@@ -19,9 +24,10 @@ from softlookup.documents.model import (
     Span,
 )
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_effects import effect_of
-from softlookup.documents.reference_labels import LabelIndex, LabelKey
-from softlookup.documents.reference_mentions import Mention, chinese_mentions, english_mentions
+from softlookup.documents.reference_effects import with_effects
+from softlookup.documents.reference_labels import LabelKey
+from softlookup.documents.reference_mentions import Mention, english_mentions
+from softlookup.documents.reference_mentions_zh import chinese_mentions
 
 _RELATIVE_EN = re.compile(
     r"\b(?P<which>this|(?:the\s+)?(?:immediately\s+)?(?:preceding|previous|foregoing|prior|following|next))\s+"
@@ -36,6 +42,9 @@ _UNIT_KINDS = {"条": "top", "款": "clause", "项": "item", "章": "chapter", "
 _STEPS_EN = {"this": 0, "following": 1, "next": 1}
 _STEPS_ZH = {"本": 0, "前": -1, "上": -1, "后": 1, "下": 1}
 _KINDS_EN = {"article": "article"} | dict.fromkeys(("schedule", "exhibit", "annex", "appendix"), "space")
+_CALLED = re.compile(r"(?P<unit>section|clause|article|paragraph)s?\s+\d+(?P<below>\.\d+)?", re.IGNORECASE)
+_RARELY = 4  # "clause 7" at least once for so many "clause 7.5": the document does call the whole a clause
+_PARAGRAPH_SEARCHED = 20_000  # characters of a clause in which a paragraph break is looked for
 _COUNTS = {"一": 1, "两": 2, "二": 2, "三": 3}
 _SUCH_BEFORE = re.compile(r"\b(?:such|said|aforesaid)\s+$", re.IGNORECASE)
 _SUCH_NOUN = re.compile(r"\b(?:such|said)\s+([a-z]+(?:\s[a-z]+)?)\b")
@@ -50,22 +59,24 @@ def find_references(text: str, clauses: tuple[Clause, ...], terms: Sequence[Defi
     """
     positions = ClausePositions(clauses)
     labels = LabelIndex(text, positions)
-    found = [
-        *_explicit(text, positions, labels),
-        *_relative_english(text, positions, labels),
-        *_relative_chinese(text, positions, labels),
-        *_anaphora(text, positions, terms),
-    ]
+    explicit = list(_explicit(text, positions, labels))
+    levels = _levels_called(text, explicit)
+    found = chain(
+        explicit,
+        _relative_english(text, positions, labels, levels),
+        _relative_chinese(text, positions, labels),
+        _anaphora(text, positions, terms),
+    )
     result: list[CrossReference] = []
     for reference in sorted(found, key=lambda r: (r.span.start, -r.span.end)):
         if not result or result[-1].span.end <= reference.span.start:
             result.append(reference)
-    return tuple(result)
+    return tuple(with_effects(text, result))
 
 
 def _explicit(text: str, positions: ClausePositions, labels: LabelIndex) -> Iterator[CrossReference]:
     starts = {_first_character(text, clause) for clause in positions.clauses if clause.number}
-    for mention in (*english_mentions(text), *chinese_mentions(text)):
+    for mention in chain(english_mentions(text), chinese_mentions(text)):
         source = positions.innermost(mention.span.start)
         if source is None or mention.span.start in starts:
             continue
@@ -78,43 +89,58 @@ def _first_character(text: str, clause: Clause) -> int:
 
 
 def _resolved(text: str, mention: Mention, source: int, labels: LabelIndex) -> CrossReference:
-    status: ReferenceStatus
+    status: ReferenceStatus = "external"
     targets: tuple[int, ...] = ()
-    if mention.external:
-        status = "external"
-    else:
-        targets = _targets(text, mention, source, labels)
-        status = "resolved" if targets else "dangling"
-        around = labels.enclosing(source, "clause") if mention.own and not targets else None
+    if not mention.external:
+        place, targets = _targets(text, mention, source, labels)
+        status = "dangling" if place is None else "resolved" if place.exact else "inferred"
+        around = labels.enclosing(source, "clause") if mention.own and place is None else None
         if around is not None:  # "this Section 5" in a clause whose own number was not recognised
             targets, status = (around,), "inferred"
         if not targets and mention.likely_statute:
             status = "external"
-    return CrossReference(mention.span, source, targets, status, effect_of(text, mention.span))
+    return CrossReference(mention.span, source, targets, status)
 
 
-def _targets(text: str, mention: Mention, source: int, labels: LabelIndex) -> tuple[int, ...]:
-    if mention.base:  # 本条第二款, 前条第一款
-        step, kind = mention.base
-        if kind == "paragraph":
-            base = _paragraph_targets(text, mention.span.start, step, 1, source, labels)
-        else:
-            base = _relative_targets(step, kind, 1, source, labels)
-        if not base:
-            return ()
-        key = labels.key_of(base[0])
-        exact = labels.find(LabelKey(key.kind, (*key.parts, *mention.key.parts)), source) if key else None
-        return (exact if exact is not None else base[0],)
-    first = labels.find(mention.key, source, mention.within)
+def _targets(text: str, mention: Mention, source: int, labels: LabelIndex) -> tuple[Place | None, tuple[int, ...]]:
+    """Where the label leads, and the clauses it names: several for a range."""
+    first = _place(text, mention, mention.key, source, labels)
     if first is None:
-        return ()
+        return None, ()
     if mention.last is None:
-        return (first,)
-    last = labels.find(mention.last, source, mention.within)
-    return (first,) if last is None else labels.between(first, last)
+        return first, (first.clause,)
+    last = _place(text, mention, mention.last, source, labels)
+    if last is None:
+        return first._replace(exact=False), (first.clause,)
+    return Place(first.clause, first.exact and last.exact), labels.between(first.clause, last.clause)
 
 
-def _relative_english(text: str, positions: ClausePositions, labels: LabelIndex) -> Iterator[CrossReference]:
+def _place(text: str, mention: Mention, key: LabelKey, source: int, labels: LabelIndex) -> Place | None:
+    if mention.base is None:
+        return labels.find(key, source, mention.within, mention.head)
+    step, unit = mention.base  # 本条第二款, 前款第一项
+    if unit == "款":
+        homes = _paragraph_targets(text, mention.span.start, step, 1, source, labels)
+    else:
+        kinds = ("top", "clause") if unit == "条" else (_UNIT_KINDS[unit],)
+        homes = tuple(chain.from_iterable(_relative_targets(step, kind, 1, source, labels) for kind in kinds))
+    places = [labels.walk(home, key.parts) for home in dict.fromkeys(homes)]
+    return next((place for place in places if place.exact), places[0] if places else None)
+
+
+def _levels_called(text: str, explicit: Sequence[CrossReference]) -> Counter[tuple[str, bool]]:
+    """How often the document says "clause 7" (("clause", True)) and "clause 7.5" (("clause", False))."""
+    called: Counter[tuple[str, bool]] = Counter()
+    for reference in explicit:
+        printed = _CALLED.match(text, reference.span.start, reference.span.end)
+        if printed and reference.targets:
+            called[printed["unit"].lower(), printed["below"] is None] += 1
+    return called
+
+
+def _relative_english(
+    text: str, positions: ClausePositions, labels: LabelIndex, levels: Counter[tuple[str, bool]]
+) -> Iterator[CrossReference]:
     for match in _RELATIVE_EN.finditer(text):
         source = positions.innermost(match.start())
         if source is None:
@@ -123,7 +149,30 @@ def _relative_english(text: str, positions: ClausePositions, labels: LabelIndex)
         unit = match["unit"].lower().replace("-", "")
         kind = _KINDS_EN.get(unit, "item" if unit.startswith("sub") else "clause")
         targets = _relative_targets(step, kind, 1, source, labels)
-        yield from _relative_reference(text, match.span(), source, targets, step)
+        status: ReferenceStatus = "resolved"
+        if kind == "clause" and step == 0 and targets:
+            targets, status = _this_clause(unit, targets[0], source, labels, levels)
+        yield from _relative_reference(match.span(), source, targets, status)
+
+
+def _this_clause(
+    unit: str, inner: int, source: int, labels: LabelIndex, levels: Counter[tuple[str, bool]]
+) -> tuple[tuple[int, ...], ReferenceStatus]:
+    """The clause that "this clause" means inside 7.5: 7 or 7.5, whichever level the document calls so.
+
+    A document that calls both so is unclear. In the British usage of "clause" the whole of clause 7 is then
+    likelier ("not liable under this clause" at the head of an exception), else the innermost number is.
+    """
+    top = labels.enclosing(source, "top")
+    if top is None or top == inner:
+        return (inner,), "resolved"
+    whole, part = levels[unit, True], levels[unit, False]
+    if whole and not part:
+        return (top,), "resolved"
+    if part and not whole:
+        return (inner,), "resolved"
+    british = unit == "clause" and whole * _RARELY >= part and whole > 0
+    return (top if british else inner,), "inferred"
 
 
 def _relative_chinese(text: str, positions: ClausePositions, labels: LabelIndex) -> Iterator[CrossReference]:
@@ -138,19 +187,18 @@ def _relative_chinese(text: str, positions: ClausePositions, labels: LabelIndex)
             targets = _paragraph_targets(text, match.start(), step, count, source, labels)
         else:
             targets = _relative_targets(step, _UNIT_KINDS[match["unit"]], count, source, labels)
-        yield from _relative_reference(text, match.span(), source, targets, step)
+        yield from _relative_reference(match.span(), source, targets, "resolved")
 
 
 def _relative_reference(
-    text: str, place: tuple[int, int], source: int, targets: tuple[int, ...], step: int
+    place: tuple[int, int], source: int, targets: tuple[int, ...], status: ReferenceStatus
 ) -> Iterator[CrossReference]:
     """One reference, or none without targets: "this Article" is then the whole document.
 
     A preceding paragraph that is no clause of its own does not count as a missing clause either.
     """
     if targets:
-        span = Span(*place)
-        yield CrossReference(span, source, targets, "resolved", effect_of(text, span, preceding=step < 0))
+        yield CrossReference(Span(*place), source, targets, status)
 
 
 def _relative_targets(step: int, kind: str, count: int, source: int, labels: LabelIndex) -> tuple[int, ...]:
@@ -158,29 +206,24 @@ def _relative_targets(step: int, kind: str, count: int, source: int, labels: Lab
     home = labels.enclosing(source, kind)
     if home is None or step == 0:
         return () if home is None else (home,)
-    siblings = labels.siblings(home)
-    place = siblings.index(home)
-    if step > 0:
-        return tuple(siblings[place + 1 : place + 1 + count])
-    return tuple(siblings[max(0, place - count) : place])
+    return labels.neighbours(home, 1, count) if step > 0 else labels.neighbours(home, -count, -1)
 
 
 def _paragraph_targets(
     text: str, offset: int, step: int, count: int, source: int, labels: LabelIndex
 ) -> tuple[int, ...]:
     """Clauses meant by 本款 and 前款: a 款 is a paragraph, which may or may not be a clause of its own."""
+    source = labels.paragraph_of(source)
     clause = labels.clause(source)
     article = labels.enclosing(source, "clause")
-    home = source if article is None else article
     if step == 0:
         return (source,)
-    if "\n" in text[clause.span.start : offset].strip():  # the paragraph before stands in the same clause
-        return (home,)
-    siblings = labels.siblings(source)
-    place = siblings.index(source)
-    beside = siblings[max(0, place - count) : place] if step < 0 else siblings[place + 1 : place + 1 + count]
+    # the paragraph before may stand in the same clause
+    if "\n" in text[clause.span.start : min(offset, clause.span.start + _PARAGRAPH_SEARCHED)].lstrip():
+        return (source if article is None else article,)
+    beside = labels.neighbours(source, -count, -1) if step < 0 else labels.neighbours(source, 1, count)
     if beside:
-        return tuple(beside)
+        return beside
     return (clause.parent,) if clause.parent is not None and step < 0 else ()
 
 

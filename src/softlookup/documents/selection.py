@@ -28,9 +28,7 @@ HARD = (
     "decimal",
 )
 _MAIN = (*HARD, "decimal1", "decimal1、", "zh-list", "upper-roman.", "upper-letter.")
-_CONTENTS = re.compile(
-    r"^[ \t#*_]*(?:table\s+of\s+contents|contents|index|目[ \u3000]*[录錄])\b", re.I | re.M
-)
+_CONTENTS = re.compile(r"^[ \t#*_]*(?:table\s+of\s+contents|contents|index|目[ \u3000]*[录錄])\b", re.I | re.M)
 _CONTENTS_LOOSE = re.compile(r"TABLE OF CONTENTS")
 _FILING_NUMBER = re.compile(r"\d{1,3}[.]\d")
 _LONGEST_CONTENTS = 40_000
@@ -54,17 +52,13 @@ def contents_regions(text: str, candidates: Sequence[Candidate]) -> list[tuple[i
     """``[start, end)`` of tables of contents under a heading: up to where their first label recurs."""
     regions: list[tuple[int, int]] = []
     starts = [candidate.start for candidate in candidates]
-    headings = [m.start() for m in _CONTENTS.finditer(text)] or [
-        m.start() for m in _CONTENTS_LOOSE.finditer(text)
-    ]
+    headings = [m.start() for m in _CONTENTS.finditer(text)] or [m.start() for m in _CONTENTS_LOOSE.finditer(text)]
     for heading in headings[:20]:
         if regions and heading < regions[-1][1]:
             continue
         first = bisect_left(starts, heading)
         entries = [c for c in candidates[first : first + 40] if _is_main(c) and c.start - heading < 3000][:6]
-        end = next(
-            (e for entry in entries if (e := _recurrence(candidates, entry, heading)) is not None), None
-        )
+        end = next((e for entry in entries if (e := _recurrence(candidates, entry, heading)) is not None), None)
         end = end or _body_start(candidates, first, heading)
         if end is not None:
             regions.append((heading, end))
@@ -75,17 +69,11 @@ def _recurrence(candidates: Sequence[Candidate], entry: Candidate, heading: int)
     wanted = {reading.values for reading in entry.label.readings}
     kind = family(entry.label.readings[0].style)
     for candidate in candidates:
-        if (
-            candidate.start <= entry.start
-            or (candidate.in_line and candidate.strength < 0.5)
-            or candidate.listed
-        ):
+        if candidate.start <= entry.start or (candidate.in_line and candidate.strength < 0.5) or candidate.listed:
             continue
         if candidate.start - heading > _LONGEST_CONTENTS:
             return None
-        same_kind = (
-            family(candidate.label.readings[0].style) == kind or len(entry.label.readings[0].values) > 1
-        )
+        same_kind = family(candidate.label.readings[0].style) == kind or len(entry.label.readings[0].values) > 1
         if (
             same_kind
             and any(reading.values in wanted for reading in candidate.label.readings)
@@ -135,9 +123,7 @@ def schedules(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     kept: list[Candidate] = []
     for index, head in enumerate(heads):
         following = heads[index + 1] if index + 1 < len(heads) else None
-        listed = (
-            following is not None and following.start - head.start < 200 and _key(following) != _key(head)
-        )
+        listed = following is not None and following.start - head.start < 200 and _key(following) != _key(head)
         if not listed and not (kept and _key(kept[-1]) == _key(head)):
             kept.append(head)
     last = {_key(head): index for index, head in enumerate(kept)}
@@ -242,9 +228,7 @@ def _is_outgrown(
     values = {readings[key].values for key in run}
     for other in later:
         length = candidates[other[-1]].start - candidates[other[0]].start
-        if len(values & {readings[key].values for key in other}) >= 0.6 * len(values) and length > 10 * (
-            last - first
-        ):
+        if len(values & {readings[key].values for key in other}) >= 0.6 * len(values) and length > 10 * (last - first):
             return True
     return False
 

@@ -37,11 +37,7 @@ def accept(items: Sequence[Item]) -> list[list[int]]:
     for index, item in enumerate(items):
         is_first = all(value == 1 for value in item.values[-1:]) and all(v <= 2 for v in item.values[:1])
         before = (item.boundary, (*item.values[:-1], item.values[-1] - 1))
-        cost = (
-            _RESTART
-            if is_first
-            else (_RETURN if before in exact and len(item.values) == 1 else _RESTART_ELSEWHERE)
-        )
+        cost = _RESTART if is_first else (_RETURN if before in exact and len(item.values) == 1 else _RESTART_ELSEWHERE)
         score = total - cost
         previous, starts = total_at, True
         for prefix, reward, exactly in _predecessors(item.values):
@@ -67,9 +63,7 @@ def _predecessors(values: tuple[int, ...]) -> list[tuple[tuple[int, ...], float,
     """(value or prefix before, reward, must match exactly) for every way to continue towards ``values``."""
     *head, last = values
     stem = tuple(head)
-    found = [
-        ((*stem, last - gap), _SUCCESSOR - _GAP * (gap - 1), False) for gap in (1, 2, 3, 4) if last > gap
-    ]
+    found = [((*stem, last - gap), _SUCCESSOR - _GAP * (gap - 1), False) for gap in (1, 2, 3, 4) if last > gap]
     for depth in range(1, len(values)):
         # first of a new parent: 5.1 after 5 or after 4.x; a label missing in between costs a little
         parent, rest = values[:depth], values[depth:]

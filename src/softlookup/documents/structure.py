@@ -64,9 +64,7 @@ def _nodes(text: str, blocks: tuple[Block, ...]) -> list[Node]:
     taken = {node.start for node in nodes}
     first = min((node.start for node in nodes), default=len(text))
     nodes.extend(n for n in _heading_nodes(text, blocks, first) if n.start not in taken)
-    nodes.extend(
-        Node(start, start, start, style=BOUNDARY, heading="") for start, _ in regions if start not in taken
-    )
+    nodes.extend(Node(start, start, start, style=BOUNDARY, heading="") for start, _ in regions if start not in taken)
     footnote = next((block for block in blocks if block.kind == "footnote"), None)
     if footnote is not None:
         nodes.append(
@@ -93,9 +91,7 @@ def _from_accepted(accepted: Accepted) -> Node:
 
 def _node(candidate: Candidate, style: str, values: tuple[int, ...]) -> Node:
     label = candidate.label
-    return Node(
-        candidate.start, label.end, candidate.line_end, label.number, style, values, source=candidate.source
-    )
+    return Node(candidate.start, label.end, candidate.line_end, label.number, style, values, source=candidate.source)
 
 
 def _heading_nodes(text: str, blocks: tuple[Block, ...], first: int) -> list[Node]:
@@ -131,9 +127,7 @@ def _with_unnumbered(text: str, blocks: tuple[Block, ...], nodes: list[Node]) ->
     if text[:first].strip() or not nodes:
         opening = [Node(0, 0, 0, style="opening", heading=_opening_heading(text, 0, first))]
         for start in _cuts(text, fine, 0, first, _LONG_OPENING):
-            opening.append(
-                Node(start, start, start, style="opening", heading=_opening_heading(text, start, first))
-            )
+            opening.append(Node(start, start, start, style="opening", heading=_opening_heading(text, start, first)))
         result.extend(opening)
     else:
         nodes[0].start = 0  # leading blanks belong to the first clause

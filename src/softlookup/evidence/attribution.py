@@ -1,9 +1,11 @@
-"""Attention of question rows, summed per passage and compared with ordinary questions; no decision here.
+"""Attention of question rows, summed per passage and compared with other questions; no decision here.
 
-Rows: the tokens of the question itself (the template rows after it look at the template). Mean over
-rows, sum over the tokens of a passage, per profiled head. The null is the mean over all questions of
-the bank on the same document (in-context re-ranking, arXiv 2410.02642, used a single
-content-free question; a bank of ordinary questions measured better, most of all for abstaining).
+Rows: the tokens of the question itself (the template rows after it look at the template). Per profiled
+head and row the mass is summed over the tokens of a passage and tempered (power 1/4), then averaged over
+the rows: a passage that many words of the question look at beats one that a single word stares at.
+The null is the mean of the same over all questions of the bank on the same document. (In-context
+re-ranking, arXiv 2410.02642, used a single content-free question; a bank of ordinary questions measured
+better, most of all for abstaining.)
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
+# power of the mass of one row in one passage, chosen on the tune half of `benchmarks/evidence.py`
+TEMPER = 0.25
+
 
 @dataclass(frozen=True, slots=True)
 class PassageMap:
@@ -39,7 +44,7 @@ class PassageMap:
 
 
 class PassageMass:
-    """Collects mass [questions, heads, passages] while the model runs; a callback for ``runtime``.
+    """Collects tempered mass [questions, heads, passages] while the model runs; a callback for ``runtime``.
 
     With ``accumulate`` later calls of a layer add up (the rows of an answer come one at a time).
     """
@@ -48,6 +53,7 @@ class PassageMass:
         self._profile = profile
         self._accumulate = accumulate
         self._passages = passages
+        self._membership: torch.Tensor | None = None
         self.mass: FloatArray = np.zeros((questions, len(profile.heads), passages.count))
 
     def collect(self, call: AttentionCall, rows: Sequence[tuple[int, slice]]) -> None:
@@ -57,26 +63,18 @@ class PassageMass:
             return
         import torch
 
-        from softlookup.attention.rows import grouped_key_mass
+        from softlookup.attention.rows import row_weights
 
-        groups = torch.zeros(len(rows), call.query.shape[1])
-        for line, (_, part) in enumerate(rows):
-            groups[line, part] = 1.0 / (part.stop - part.start)
         chosen = torch.tensor([head for _, head in heads])
         group_size = call.query.shape[0] // call.key.shape[0]
-        mass = grouped_key_mass(
-            call.query[chosen],
-            call.key[chosen // group_size],
-            call.visible,
-            call.scale,
-            groups,
-            softcap=call.softcap,
-        )
-        summed = self._per_passage(mass)
+        key = call.key[chosen // group_size]
         indices = [index for index, _ in heads]
-        for line, (question, _) in enumerate(rows):
+        for question, part in rows:
+            visible = None if call.visible is None else call.visible[part]
+            weights = row_weights(call.query[chosen][:, part], key, visible, call.scale, call.softcap)
+            mass = self._per_passage(weights)
             before = self.mass[question, indices] if self._accumulate else 0.0
-            self.mass[question, indices] = before + summed[:, line]
+            self.mass[question, indices] = before + (mass**TEMPER).mean(axis=1)
 
     def collect_pack(self, pack: Pack, call: AttentionCall) -> None:
         """Callback of a packed pass; ends it after the last profiled layer."""
@@ -90,31 +88,31 @@ class PassageMass:
         if call.layer >= self._profile.last_layer:
             raise StopForward
 
-    def _per_passage(self, mass: torch.Tensor) -> FloatArray:
+    def _per_passage(self, weights: torch.Tensor) -> FloatArray:
+        """[heads, rows, passages] from weights [heads, rows, keys]; rounding may leave -0.0, never less."""
         import torch
 
         start, stop = self._passages.document
-        tokens = mass[:, :, start:stop].double()
-        owner = torch.from_numpy(self._passages.passage_of_token)
-        inside = owner >= 0
-        sums = torch.zeros(*tokens.shape[:2], self._passages.count, dtype=torch.float64)
-        sums.index_add_(2, owner[inside], tokens[:, :, inside])
-        result: FloatArray = sums.numpy()
+        if self._membership is None:
+            owner = torch.from_numpy(self._passages.passage_of_token)
+            self._membership = torch.zeros(stop - start, self._passages.count)
+            inside = torch.nonzero(owner >= 0).squeeze(1)
+            self._membership[inside, owner[inside]] = 1.0
+        result: FloatArray = (weights[:, :, start:stop] @ self._membership).double().numpy()
         return result
 
 
 def passage_scores(mass: FloatArray, null: FloatArray, weights: Sequence[float]) -> FloatArray:
     """Calibrated score of every passage: [..., passages].
 
-    ``mass`` [..., heads, passages], ``null`` [heads, passages] from :func:`null_mass`. The square root
-    tames passages that many rows look at; heads are combined by their weights.
+    ``mass`` [..., heads, passages] tempered, ``null`` [heads, passages] from :func:`null_mass`; heads are
+    combined by their weights.
     """
-    lifted = np.sqrt(mass) - null
-    score: FloatArray = np.einsum("...hp,h->...p", lifted, np.asarray(weights) / np.sum(weights))
+    score: FloatArray = np.einsum("...hp,h->...p", mass - null, np.asarray(weights) / np.sum(weights))
     return score
 
 
 def null_mass(mass: FloatArray) -> FloatArray:
     """Null [heads, passages] from the mass [questions, heads, passages] of the whole question bank."""
-    null: FloatArray = np.sqrt(mass).mean(axis=0)
+    null: FloatArray = mass.mean(axis=0)
     return null

@@ -80,8 +80,8 @@ class Reading:
         return result
 
     def mass(self, questions: Sequence[str], progress: Progress | None = None) -> FloatArray:
-        """Attention mass [questions, heads, passages], uncalibrated, of many questions in packed passes."""
-        suffixes = [self.prefilled.template.suffix(question) for question in questions]
+        """Tempered attention mass [questions, heads, passages], uncalibrated, of many questions in packed passes."""
+        suffixes = [self.prefilled.template.question_only(question) for question in questions]
         collector = PassageMass(self.profile, self._map, len(suffixes))
         self.prefilled.observe_packed(suffixes, collector.collect_pack, progress or no_progress)
         return collector.mass

@@ -184,7 +184,14 @@ class Prefilled:
         own = (owner[:, None] == owner[None]) & (positions[None] <= positions[:, None])
         visible = torch.cat([torch.ones(len(ids), start, dtype=torch.bool), own], dim=1)
         keys = torch.cat([torch.arange(start), positions])
-        return ids, positions.tolist(), _masks(self.loaded.model.config, visible, positions, keys)
+        model = self.loaded.model
+        planes = _masks(model.config, visible, positions, keys)
+        if "eager" in str(model.config._attn_implementation):  # adds its mask to the scores: a bool would mask nothing
+            if isinstance(planes, dict):
+                planes = {kind: _additive(plane, model.dtype) for kind, plane in planes.items()}
+            else:
+                planes = _additive(planes, model.dtype)
+        return ids, positions.tolist(), planes
 
 
 def prefill(loaded: LoadedModel, template: PromptTemplate, text: str, *, progress: Progress = no_progress) -> Prefilled:
@@ -245,6 +252,12 @@ def _masks(config: Any, visible: torch.Tensor, rows: torch.Tensor, keys: torch.T
     if not kinds:
         return near
     return {kind: full if kind == "full_attention" else near for kind in kinds}
+
+
+def _additive(visible: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """0 where ``visible``, else the lowest number of ``dtype``."""
+    mask = torch.full(visible.shape, torch.finfo(dtype).min, dtype=dtype)
+    return mask.masked_fill_(visible, 0.0)
 
 
 def _greedy(logits: torch.Tensor) -> tuple[int, float]:

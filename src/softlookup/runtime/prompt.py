@@ -87,6 +87,11 @@ class PromptTemplate:
         ids = self._plain(self._blank + question.strip())["input_ids"]
         return Suffix((*ids, *self._special(self._tail)), len(ids))
 
+    def question_only(self, question: str) -> Suffix:
+        """Tokens of ``question`` alone, for passes that read its rows and decode nothing after them."""
+        ids = tuple(self._plain(self._blank + question.strip())["input_ids"])
+        return Suffix(ids, len(ids))
+
     def count(self, text: str) -> int:
         """Number of tokens of ``text`` alone."""
         return len(self._plain(text)["input_ids"])

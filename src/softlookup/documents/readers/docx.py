@@ -64,9 +64,7 @@ class _Reader:
     hidden: int = 0
     unknown_symbols: int = 0
 
-    def emit(
-        self, text: str, kind: BlockKind, *, label: str = "", gap: str = "", level: int | None = None
-    ) -> None:
+    def emit(self, text: str, kind: BlockKind, *, label: str = "", gap: str = "", level: int | None = None) -> None:
         """Add one block; ``label`` and ``gap`` are inserted before it and recorded."""
         body = text.strip("\n\r\t \u3000") if not label else text.strip()
         if not body:
@@ -106,9 +104,7 @@ def read_docx(data: bytes) -> ReaderResult:
 def _notes(reader: _Reader) -> tuple[str, ...]:
     found = []
     if reader.inserted or reader.deleted:
-        found.append(
-            f"tracked changes: {reader.inserted} insertions read, {reader.deleted} deletions left out"
-        )
+        found.append(f"tracked changes: {reader.inserted} insertions read, {reader.deleted} deletions left out")
     if reader.hidden:
         found.append(f"hidden text left out: {reader.hidden} characters")
     if reader.unknown_symbols:
@@ -141,20 +137,13 @@ def _read_notes(reader: _Reader, package: Package, targets: dict[str, str]) -> l
         root = package.xml(targets.get(part, f"word/{part}.xml"))
         if root is None:
             continue
-        by_id = {
-            attribute(e, "id"): e
-            for e in children(root, element_name)
-            if attribute(e, "type") in ("", "normal")
-        }
+        by_id = {attribute(e, "id"): e for e in children(root, element_name) if attribute(e, "type") in ("", "normal")}
         before = reader.length
         wanted = [note for kind, note in list(reader.notes) if kind == element_name]
         for place, note in enumerate(dict.fromkeys(wanted), start=1):
             if note in by_id:
                 text = " ".join(
-                    t
-                    for p in by_id[note].iter()
-                    if local(p) == "p"
-                    if (t := _paragraph_text(reader, p).strip())
+                    t for p in by_id[note].iter() if local(p) == "p" if (t := _paragraph_text(reader, p).strip())
                 )
                 prefix = f"[{place}] " if element_name == "footnote" else f"[e{place}] "
                 reader.emit(text, "footnote", label=prefix.strip(), gap=" ")
@@ -234,9 +223,7 @@ def _read_table(reader: _Reader, table: etree._Element) -> None:
             reader.deleted += 1
             continue
         cells = [c for c in _descend(row, "tc") if not _continued(c)]
-        simple = all(
-            len(list(_descend(c, "p"))) <= 1 and not any(local(e) == "tbl" for e in c) for c in cells
-        )
+        simple = all(len(list(_descend(c, "p"))) <= 1 and not any(local(e) == "tbl" for e in c) for c in cells)
         first = len(reader.lines)
         for cell in cells:
             _read_blocks(reader, cell)

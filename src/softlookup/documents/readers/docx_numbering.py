@@ -125,9 +125,7 @@ class Numbering:
             if shown is None or place > level:
                 return ""
             number = self._counters.get((instance.abstract, place), shown.start)
-            return print_counter(
-                number, "decimal" if definition.legal and shown.format != "none" else shown.format
-            )
+            return print_counter(number, "decimal" if definition.legal and shown.format != "none" else shown.format)
 
         return _PLACE.sub(value, definition.text)
 
@@ -138,9 +136,7 @@ def parse_numbering(root: etree._Element | None) -> Numbering:
     if root is None:
         return numbering
     abstracts = {attribute(e, "abstractNumId"): e for e in children(root, "abstractNum")}
-    by_style = {
-        attribute(link, "val"): e for e in abstracts.values() if (link := child(e, "styleLink")) is not None
-    }
+    by_style = {attribute(link, "val"): e for e in abstracts.values() if (link := child(e, "styleLink")) is not None}
     for element in children(root, "num"):
         reference = child(element, "abstractNumId")
         abstract = abstracts.get(attribute(reference, "val")) if reference is not None else None
@@ -167,8 +163,7 @@ def parse_numbering(root: etree._Element | None) -> Numbering:
 
 def _level(element: etree._Element) -> Level:
     parts = {
-        name: child(element, name)
-        for name in ("start", "numFmt", "lvlText", "suff", "isLgl", "lvlRestart", "pStyle")
+        name: child(element, name) for name in ("start", "numFmt", "lvlText", "suff", "isLgl", "lvlRestart", "pStyle")
     }
     legal, restart = parts["isLgl"], parts["lvlRestart"]
     return Level(

@@ -96,21 +96,15 @@ class Package:
         if len(set(names)) != len(names):
             raise DocumentError("a DOCX must not hold two members of one name, this one does", _DAMAGED)
         for member in members:
-            unsafe = member.filename.startswith(("/", "\\")) or ".." in member.filename.replace(
-                "\\", "/"
-            ).split("/")
+            unsafe = member.filename.startswith(("/", "\\")) or ".." in member.filename.replace("\\", "/").split("/")
             if unsafe:
-                raise DocumentError(
-                    "member names of a DOCX must stay inside it, this one points outside", _DAMAGED
-                )
+                raise DocumentError("member names of a DOCX must stay inside it, this one points outside", _DAMAGED)
             if member.flag_bits & 1:
                 raise DocumentError(
                     "a readable DOCX is required, this one is encrypted",
                     "remove the password and save it again",
                 )
-            bomb = member.file_size > _RATIO_FLOOR and member.file_size > _MAX_RATIO * max(
-                1, member.compress_size
-            )
+            bomb = member.file_size > _RATIO_FLOOR and member.file_size > _MAX_RATIO * max(1, member.compress_size)
             if member.file_size > MAX_PART_BYTES or bomb:
                 raise DocumentError(
                     "a DOCX that unpacks to a sensible size is required, this one is a zip bomb or damaged",
@@ -137,9 +131,7 @@ class Package:
             raise DocumentError(f"a sound DOCX is required, its part {name} is damaged", _DAMAGED) from error
         self._read_total += len(data)
         if len(data) > MAX_PART_BYTES or self._read_total > MAX_TOTAL_BYTES:
-            raise DocumentError(
-                "a DOCX that unpacks to a sensible size is required, this one does not", _DAMAGED
-            )
+            raise DocumentError("a DOCX that unpacks to a sensible size is required, this one does not", _DAMAGED)
         return data
 
     def xml(self, name: str) -> etree._Element | None:
@@ -174,22 +166,14 @@ class Package:
         for element in root:
             target, external = attribute(element, "Target"), attribute(element, "TargetMode") == "External"
             if not external:
-                target = (
-                    target[1:]
-                    if target.startswith("/")
-                    else posixpath.normpath(posixpath.join(folder, target))
-                )
+                target = target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
             found.append(
-                Relationship(
-                    attribute(element, "Id"), attribute(element, "Type").rsplit("/", 1)[-1], target, external
-                )
+                Relationship(attribute(element, "Id"), attribute(element, "Type").rsplit("/", 1)[-1], target, external)
             )
         return found
 
     def _find_main(self) -> str:
-        main = next(
-            (r.target for r in self.relationships("") if r.kind == "officeDocument"), "word/document.xml"
-        )
+        main = next((r.target for r in self.relationships("") if r.kind == "officeDocument"), "word/document.xml")
         if main not in self.names:
             raise DocumentError(
                 "a DOCX needs a main document part, this archive has none",

@@ -39,9 +39,7 @@ class Styles:
             style_id = self.by_id[style_id].based_on
         return chain
 
-    def numbering_of(
-        self, properties: etree._Element | None, style_id: str, numbering: Numbering
-    ) -> tuple[str, int]:
+    def numbering_of(self, properties: etree._Element | None, style_id: str, numbering: Numbering) -> tuple[str, int]:
         """(list id, level) of a paragraph, direct formatting first; ("", 0) when it has no number."""
         direct = child(properties, "numPr")
         direct_id = attribute(child(direct, "numId"), "val")

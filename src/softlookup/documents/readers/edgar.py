@@ -15,9 +15,7 @@ from softlookup.documents.readers.html import read_html
 from softlookup.documents.readers.text import normalise_line_ends, paragraphs
 from softlookup.errors import DocumentError
 
-_START = re.compile(
-    r"^(?:<SEC-DOCUMENT>|<SEC-HEADER>|<IMS-DOCUMENT>|-----BEGIN PRIVACY-ENHANCED MESSAGE-----)", re.M
-)
+_START = re.compile(r"^(?:<SEC-DOCUMENT>|<SEC-HEADER>|<IMS-DOCUMENT>|-----BEGIN PRIVACY-ENHANCED MESSAGE-----)", re.M)
 _MEMBER = re.compile(
     r"^<DOCUMENT>[^\n]*\n(?P<head>(?:(?!<TEXT>)[^\n]*\n){0,60})<TEXT>(?P<body>.*?)(?:^</TEXT>|^</DOCUMENT>|(?=^<DOCUMENT>)|\Z)",
     re.M | re.S,
@@ -55,9 +53,7 @@ def read_edgar(text: str, notes: tuple[str, ...] = ()) -> ReaderResult:
     text, line_notes = normalise_line_ends(text)
     members = [_member(match) for match in _MEMBER.finditer(text)]
     if not members:
-        raise DocumentError(
-            "an EDGAR submission needs a <DOCUMENT> with <TEXT>, this one has none", "fetch it again"
-        )
+        raise DocumentError("an EDGAR submission needs a <DOCUMENT> with <TEXT>, this one has none", "fetch it again")
     chosen = max(members, key=lambda member: member.rank)
     rows = [
         CoverageRow(

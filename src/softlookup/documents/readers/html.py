@@ -34,7 +34,6 @@ _CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-]{2,30})|^<\?xml[^>]{0,100}encoding=[\"']([A-Za-z0-9_\-]{2,30})",
     re.I,
 )
-_TEMPLATE = re.compile(r"<%.{0,20000}?%>", re.S)
 _SPACE = re.compile(r"[ \t\r\n\f\v\xa0\u2002\u2003\u2009]+")
 _BLANK = "____"
 _LABEL_MARKERS = {"a": "lower", "A": "upper", "i": "roman", "I": "ROMAN"}
@@ -56,7 +55,7 @@ def declared_encoding(data: bytes) -> str | None:
 
 def read_html(text: str, notes: tuple[str, ...] = ()) -> ReaderResult:
     """Visible text of an HTML page; raises ``DocumentError`` when it cannot be parsed or holds no text."""
-    source, templates = _TEMPLATE.subn("", text)
+    source, templates = _without_templates(text)
     if templates:
         notes += (f"template code removed in {templates} places",)
     root = _parse(source)
@@ -64,6 +63,16 @@ def read_html(text: str, notes: tuple[str, ...] = ()) -> ReaderResult:
     _walk(root, writer)
     writer.end_line()
     return writer.result(notes)
+
+
+def _without_templates(text: str) -> tuple[str, int]:
+    """``text`` without ``<% ... %>`` and how many there were; linear, whatever the file holds."""
+    pieces: list[str] = []
+    position = count = 0
+    while (start := text.find("<%", position)) >= 0 and (end := text.find("%>", start)) >= 0:
+        pieces.append(text[position:start])
+        position, count = end + 2, count + 1
+    return "".join(pieces) + text[position:], count
 
 
 def _parse(source: str) -> etree._Element:
@@ -86,9 +95,7 @@ def _parse(source: str) -> etree._Element:
             "HTML nested less than about 2000 deep is required, this page is deeper", "save it as text or PDF"
         )
     if root is None:
-        raise DocumentError(
-            "HTML with text is required, this page holds none", "check that it is the right file"
-        )
+        raise DocumentError("HTML with text is required, this page holds none", "check that it is the right file")
     return root
 
 
@@ -134,9 +141,7 @@ class _Writer:
             line = lead + body
             self.lines.append(line)
             indent = len(line) - len(line.lstrip())
-            self.blocks.append(
-                Block(Span(start + indent, start + len(line)), self.kind, self.label, self.level)
-            )
+            self.blocks.append(Block(Span(start + indent, start + len(line)), self.kind, self.label, self.level))
             self.length += len(line) + 1
             self.label = ""
         self.pieces.clear()
@@ -150,9 +155,7 @@ class _Writer:
         if self.fields:
             notes += (f"form fields shown by their value or {_BLANK}: {self.fields}",)
         coverage = Coverage(rows=(CoverageRow(unit="page", state="read", characters=len(text)),), notes=notes)
-        return ReaderResult(
-            text=text, blocks=tuple(self.blocks), coverage=coverage, generated=tuple(self.generated)
-        )
+        return ReaderResult(text=text, blocks=tuple(self.blocks), coverage=coverage, generated=tuple(self.generated))
 
 
 @dataclass(slots=True)

@@ -128,14 +128,10 @@ def _assemble(found: list[Paragraph]) -> tuple[str, tuple[Block, ...], tuple[Spa
     return "\n".join(p.text for p in found), tuple(blocks), tuple(joins)
 
 
-def _rows(
-    reading: _Reading, pages: list[Page], removed: dict[tuple[int, int], str]
-) -> tuple[CoverageRow, ...]:
+def _rows(reading: _Reading, pages: list[Page], removed: dict[tuple[int, int], str]) -> tuple[CoverageRow, ...]:
     rows: list[CoverageRow] = []
     for page, row in zip(pages, reading.pages, strict=True):
-        kept = "".join(
-            line.text for place, line in enumerate(page.lines) if (page.number, place) not in removed
-        )
+        kept = "".join(line.text for place, line in enumerate(page.lines) if (page.number, place) not in removed)
         state: CoverageState = row["state"]
         reason = row.get("reason", "")
         if state == "scanned":

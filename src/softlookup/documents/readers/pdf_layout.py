@@ -75,23 +75,14 @@ def furniture(pages: Sequence[Page]) -> dict[tuple[int, int], str]:
     removed: dict[tuple[int, int], str] = {}
     lines = {(page.number, i): line.text for page in pages for i, line in enumerate(page.lines)}
     for key, pattern in edges.items():
-        recurs = (
-            len(seen[pattern]) >= 3 and len(seen[pattern]) >= 0.3 * _spread(seen[pattern]) and _names(pattern)
-        )
-        if len(pages) > 1 and (
-            _PAGE_NUMBER.match(lines[key]) or (recurs and not _opens_label(lines[key].strip()))
-        ):
+        recurs = len(seen[pattern]) >= 3 and len(seen[pattern]) >= 0.3 * _spread(seen[pattern]) and _names(pattern)
+        if len(pages) > 1 and (_PAGE_NUMBER.match(lines[key]) or (recurs and not _opens_label(lines[key].strip()))):
             removed[key] = pattern
     return removed
 
 
 def _in_band(line: Line, height: float) -> bool:
-    return (
-        height <= 0
-        or line.top == line.bottom
-        or line.top > (1 - _BAND) * height
-        or line.bottom < _BAND * height
-    )
+    return height <= 0 or line.top == line.bottom or line.top > (1 - _BAND) * height or line.bottom < _BAND * height
 
 
 def _names(pattern: str) -> bool:
@@ -145,9 +136,7 @@ def _without_marks(text: str) -> str:
 
 def _pitch(lines: Sequence[Line]) -> float:
     """Usual distance between baselines of neighbouring lines; 0 when unknown."""
-    gaps = [
-        round(a.bottom - b.bottom, 1) for a, b in itertools.pairwise(lines) if 4 < a.bottom - b.bottom < 40
-    ]
+    gaps = [round(a.bottom - b.bottom, 1) for a, b in itertools.pairwise(lines) if 4 < a.bottom - b.bottom < 40]
     return sorted(gaps)[len(gaps) // 3] if gaps else 0.0
 
 
@@ -172,9 +161,7 @@ def _opens_label(text: str) -> bool:
 def _starts_after_break(previous: str, text: str) -> bool:
     if _opens_label(text) or _LEADERS.search(previous):
         return True
-    return previous.endswith(_FINAL) or not (
-        text[0].islower() or (_HAN.match(text[0]) and _HAN.match(previous[-1]))
-    )
+    return previous.endswith(_FINAL) or not (text[0].islower() or (_HAN.match(text[0]) and _HAN.match(previous[-1])))
 
 
 def _starts(before: Line, line: Line, previous: str, text: str, pitch: float, right: float) -> bool:
@@ -199,10 +186,7 @@ def _starts(before: Line, line: Line, previous: str, text: str, pitch: float, ri
 
 def _known_words(pages: Sequence[Page]) -> Counter[str]:
     return Counter(
-        word
-        for page in pages
-        for line in page.lines
-        for word in re.findall(r"[A-Za-z]+(?:-[A-Za-z]+)*", line.text)
+        word for page in pages for line in page.lines for word in re.findall(r"[A-Za-z]+(?:-[A-Za-z]+)*", line.text)
     )
 
 

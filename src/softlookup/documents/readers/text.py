@@ -144,9 +144,7 @@ def _wide_without_mark(data: bytes) -> tuple[str, tuple[str, ...]] | None:
 def _readable_share(text: str) -> float:
     """Share of ASCII, common Chinese characters and Chinese punctuation."""
     good = sum(
-        n
-        for c, n in Counter(text).items()
-        if c in "\n\r\t" or " " <= c <= "~" or _is_han(c) or c in _CHINESE_MARKS
+        n for c, n in Counter(text).items() if c in "\n\r\t" or " " <= c <= "~" or _is_han(c) or c in _CHINESE_MARKS
     )
     return good / max(1, len(text))
 
@@ -170,9 +168,7 @@ def _decode_scored(data: bytes) -> tuple[str, tuple[str, ...]]:
     best, codec, text = scores[0]
     margin = best - scores[1][0] if len(scores) > 1 else best
     if margin < 0.02:
-        raise DocumentError(
-            f"the encoding is unclear ({codec} and {scores[1][1]} fit equally well)", _ENCODING_REMEDY
-        )
+        raise DocumentError(f"the encoding is unclear ({codec} and {scores[1][1]} fit equally well)", _ENCODING_REMEDY)
     return text, (f"encoding {codec} (by its characters, margin {margin:.2f})",)
 
 

@@ -1,0 +1,171 @@
+"""Places of a Chinese text that mention a clause by its label; resolving them is ``references.py``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from softlookup.documents.model import Span
+from softlookup.documents.reference_labels import ZH_DIGITS, LabelKey, head_length, label_key
+from softlookup.documents.reference_mentions import Mention
+
+_NUM = rf"[{ZH_DIGITS}\d０-９]+(?:[.．][\d０-９]+)*"
+_ITEM = rf"[（(]\s?(?:[{ZH_DIGITS}\d０-９]{{1,4}}|[a-zA-Z]{{1,4}})\s?[)）]"
+_ONE = rf"(?:{_NUM}(?:{_ITEM})*|{_ITEM})"
+_MANY_GLUE = r"\s*(?:、|和|及|与|或|以及|或者|至|到|~|～|—|-)\s*"
+_UNIT = rf"(?:分?编|章|节|条(?!件)|款|项(?!目)|目)(?:之[{ZH_DIGITS}]+)?"
+_STEP = rf"第\s*{_ONE}(?:{_MANY_GLUE}第?\s*{_ONE}){{0,9}}\s*{_UNIT}"
+_TAIL = rf"(?:\s?{_ITEM}\s*(?:款|项(?!目)|目)?)"  # 第二十三条（二）
+_STEPS = rf"{_STEP}(?:{_STEP}|{_TAIL})*"
+_ANNEX = rf"(?:附件|附表|附录)\s*[“\"]?(?:[{ZH_DIGITS}]{{1,3}}|\d{{1,2}}|[A-Z](?![A-Za-z]))[”\"]?"
+_MENTION = re.compile(
+    rf"(?P<annex>{_ANNEX})(?:(?:的|之|中的?|项下)?\s*(?P<inside>{_STEPS}))?|(?P<steps>{_STEPS})"
+    rf"|(?<![\d.])(?P<dotted>\d+(?:\.\d+)+(?:{_ITEM})*)\s*(?:条|款|项(?!目))(?:{_STEP}|{_TAIL})*"
+    rf"|(?P<bare>{_ITEM})\s*(?:款|项(?!目))"
+)
+_GLUE = re.compile(
+    r"\s*(?:[、和与及或至到，]|以及|或者|直至|~|～|—+|-|\s)\s*(?:按照|依照|根据)?(?:本合同|本协议|本法)?(?:的|之)?\s*"
+)
+_RANGE = re.compile(r"至|到|~|～|—|-")
+_BASE = re.compile(r"(?P<which>本|前|上一?|下一?|该|同)(?P<unit>条|款|项|章|节|编)(?:的|之|中)?\s*$")
+_EXTERNAL = re.compile(
+    r"(?:》|(?<![本])(?:[\u4e00-\u9fff]{1,20}(?:法典|法|条例|解释|规则|办法|通则|细则)))(?:的|之|中)?\s*(?:规定)?(?:的)?\s*$"
+)
+_OWN = re.compile(
+    r"(?:本法|本条例|本办法|本合同|本协议|本规定|本规则|本章程|本租约|依法|无法|方法|以法)\s*(?:的|中|项下|之)?\s*$"
+)
+_LABEL_LINE = re.compile(r"(?:^|\n)[#>*\s　]*$")
+_GLUE_MOST = 12  # characters between two members of a list
+_SAME_ARTICLE_WITHIN = 80  # characters: 该条 is the article that was named last
+
+
+class _Previous(NamedTuple):
+    mention: Mention
+    unit: str  # the last unit of the label: 条, 款, 项
+
+
+def chinese_mentions(text: str) -> Iterator[Mention]:
+    """Mentions such as 第五条第二款, 第五条（二）, 附件一第3条 and 8.2条; a list member may lack the 条."""
+    previous: _Previous | None = None
+    pending: Mention | None = None
+    for match in _MENTION.finditer(text):
+        for mention in _members(text, match, previous):
+            glue = text[pending.span.end : mention.span.start] if pending else ""
+            if pending and pending.last is None and len(glue) <= 6 and _GLUE.fullmatch(glue) and _RANGE.search(glue):
+                pending = pending._replace(span=Span(pending.span.start, mention.span.end), last=mention.key)
+            else:
+                if pending:
+                    yield pending
+                pending = mention
+            unit = re.search(r"[条款项)）](?=\D*$)", match.group())
+            previous = _Previous(mention, unit.group() if unit else "")
+    if pending:
+        yield pending
+
+
+def _members(text: str, match: re.Match[str], previous: _Previous | None) -> Iterator[Mention]:
+    start = match.start()
+    before = text[max(0, start - 24) : start]
+    if _LABEL_LINE.search(before) and re.match(r"[\s　:：]", text[match.end() : match.end() + 1] or "\n"):
+        return  # the label of a clause or of a line of the table of contents
+    glue = text[previous.mention.span.end : start] if previous else ""
+    listed = previous if previous and len(glue) <= _GLUE_MOST and _GLUE.fullmatch(glue) else None
+    if match["bare"] and not listed and not _BASE.search(before):
+        return
+    external = listed.mention.external if listed else bool(_EXTERNAL.search(before) and not _OWN.search(before))
+    for span, key, printed in _keys(match):
+        yield from _placed(
+            Mention(span, key, external=external, head=head_length(printed)), text, match, listed, previous
+        )
+
+
+def _placed(
+    mention: Mention, text: str, match: re.Match[str], listed: _Previous | None, previous: _Previous | None
+) -> Iterator[Mention]:
+    """The mention with what its label leaves out: the annex, the part, or the article of a bare 第二款."""
+    annex = label_key(match["annex"]) if match["annex"] else None
+    if annex is not None and match["inside"]:
+        yield mention._replace(within=(annex,))
+    elif mention.key.kind != "item":
+        yield mention._replace(within=_outer_steps(match))
+    else:
+        before = text[max(0, mention.span.start - 8) : mention.span.start]
+        found = _BASE.search(before)
+        start = mention.span.start - (len(found.group()) if found else 0)
+        mention = mention._replace(span=Span(start, mention.span.end))
+        near = previous if previous and start - previous.mention.span.end <= _SAME_ARTICLE_WITHIN else None
+        if found and found["which"] in "该同":  # 该条第二款
+            if near is not None and near.mention.base is None and near.mention.key.kind == "clause":
+                yield _continued(mention, near.mention, 0)
+        elif listed and not found:
+            depth = 0 if "款" in match.group() else _depth(listed)
+            yield _continued(mention, listed.mention, depth)
+        else:
+            which, unit = (found["which"], found["unit"]) if found else ("本", "条")
+            step = -1 if which[0] in "前上" else 1 if which[0] == "下" else 0
+            yield mention._replace(base=(step, unit))
+
+
+def _depth(listed: _Previous) -> int:
+    """Steps that 第二项 shares with the member before it: the 款 of 第一款第一项, none of 第一项."""
+    steps = len(listed.mention.key.parts) - (0 if listed.mention.base else listed.mention.head)
+    return max(0, steps - 1)
+
+
+def _continued(mention: Mention, before: Mention, depth: int) -> Mention:
+    """第二项 after 第五条第一项: the same article, or the same 前条, and ``depth`` of its steps."""
+    if before.base is not None:
+        key = LabelKey("item", (*before.key.parts[:depth], *mention.key.parts))
+        return mention._replace(key=key, base=before.base)
+    kept = before.key.parts[: before.head + depth]
+    key = LabelKey(before.key.kind, (*kept, *mention.key.parts)) if kept else mention.key
+    return mention._replace(key=key, head=before.head, within=before.within)
+
+
+def _outer_steps(match: re.Match[str]) -> tuple[LabelKey, ...]:
+    """第二编 and 第六章 of 第二编第六章第三节; none for the 条 of 第五条第二款."""
+    steps = re.findall(_STEP, match["steps"] or "")
+    outer = (label_key(step) for step in steps[:-1] if re.search(r"[编章节]", step))
+    return tuple(key for key in outer if key is not None)
+
+
+def _keys(match: re.Match[str]) -> Iterator[tuple[Span, LabelKey, str]]:
+    """Place, key and full label of every member of 第三、四条 and 第五条第（一）、（三）项; mostly one."""
+    group = "inside" if match["inside"] else 0
+    printed, offset = match.group(group), match.start()
+    if match["annex"] and not match["inside"]:
+        printed = match["annex"]
+    if match["dotted"]:
+        printed = f"第{printed}"
+    last = _shared_step(printed)
+    if last is None:
+        key = label_key(match["bare"] or printed)
+        if key is not None:
+            yield Span(offset, match.end()), key, printed
+        return
+    at, unit = last.start(), last["unit"]
+    numbers = list(re.finditer(_ONE, printed[at : last.start("unit")]))
+    for place, number in enumerate(numbers):
+        value = number.group()
+        if value[0] in "(（" and numbers[0].group()[0] not in "(（":  # 第9.1（a）至（c）款
+            value = re.sub(rf"{_ITEM}$", "", numbers[0].group()) + value
+        label = f"{printed[:at]}第{value}{unit}"
+        key = label_key(label)
+        first = offset if place == 0 else match.start(group) + at + number.start()
+        end = match.end() if place == len(numbers) - 1 else match.start(group) + at + number.end()
+        if key is not None:
+            yield Span(first, end), key, label
+
+
+_SHARED = re.compile(rf"第\s*{_ONE}(?:{_MANY_GLUE}第?\s*{_ONE})+\s*(?P<unit>{_UNIT})$")
+
+
+def _shared_step(printed: str) -> re.Match[str] | None:
+    """The last step, when several numbers share its unit."""
+    starts = [match.start() for match in re.finditer(r"第", printed)]
+    for start in starts:
+        match = _SHARED.match(printed, start)
+        if match:
+            return match
+    return None
