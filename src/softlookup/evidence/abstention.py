@@ -39,7 +39,8 @@ def decide(scores: FloatArray, off_topic_maxima: FloatArray, alpha: float) -> De
         raise ValueError(
             f"alpha {alpha} is below the smallest p-value {smallest:.4f} of {len(off_topic_maxima)} questions"
         )
-    reached = (off_topic_maxima[:, None] >= scores[None]).sum(axis=0)
+    # "not less", so that NaN on either side counts against evidence
+    reached = (~(off_topic_maxima[:, None] < scores[None])).sum(axis=0)
     p_values: FloatArray = (1 + reached) / (len(off_topic_maxima) + 1)
     best = int(scores.argmax())
     p_value = float(p_values[best])

@@ -1,7 +1,7 @@
 """Attention of question rows, summed per passage and compared with other questions; no decision here.
 
 Rows: the tokens of the question itself (the template rows after it look at the template). Per profiled
-head and row the mass is summed over the tokens of a passage and tempered (power 1/4), then averaged over
+head and row the mass is summed over the tokens of a passage and tempered (square root), then averaged over
 the rows: a passage that many words of the question look at beats one that a single word stares at.
 The null is the mean of the same over all questions of the bank on the same document. (In-context
 re-ranking, arXiv 2410.02642, used a single content-free question; a bank of ordinary questions measured
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 
 # power of the mass of one row in one passage, chosen on the tune half of `benchmarks/evidence.py`
-TEMPER = 0.25
+TEMPER = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,10 +55,19 @@ _MONTH_DATE = re.compile(
 
 def values_in(text: str) -> frozenset[str]:
     """Canonical numbers in ``text``; the month of a written date counts as its name ("march")."""
+    return _values(text, alone=False)
+
+
+def _values(text: str, *, alone: bool) -> frozenset[str]:
+    """``alone``: count "one", 一 and 十 that stand alone too, which are seldom, but sometimes, numbers."""
     text = text.translate(_FULL_WIDTH)
     found = {_canonical(match.group()) for match in _DIGITS.finditer(text)}
-    found |= {str(value) for match in _WORD_NUMBER.finditer(text) if (value := _from_words(match.group())) is not None}
-    found |= {str(value) for match in _HAN_NUMBER.finditer(text) if (value := _from_han(match.group())) is not None}
+    found |= {
+        str(value) for match in _WORD_NUMBER.finditer(text) if (value := _from_words(match.group(), alone)) is not None
+    }
+    found |= {
+        str(value) for match in _HAN_NUMBER.finditer(text) if (value := _from_han(match.group(), alone)) is not None
+    }
     for match in _MONTH_DATE.finditer(text):
         if match.group(1) or match.group(3):  # "may" alone is a verb
             found.add(f"month {_MONTHS[match.group(2).lower()]}")
@@ -67,7 +76,7 @@ def values_in(text: str) -> frozenset[str]:
 
 def unsupported_values(answer: str, passages: list[str]) -> tuple[str, ...]:
     """Canonical numbers of ``answer`` that occur in none of ``passages``, sorted."""
-    known = frozenset().union(*(values_in(passage) for passage in passages)) if passages else frozenset()
+    known = frozenset().union(*(_values(passage, alone=True) for passage in passages)) if passages else frozenset()
     return tuple(sorted(values_in(answer) - known))
 
 
@@ -78,10 +87,10 @@ def _canonical(digits: str) -> str:
     return digits.lstrip("0") or "0"
 
 
-def _from_words(phrase: str) -> int | None:
+def _from_words(phrase: str, alone: bool) -> int | None:
     total = current = 0
     words = [word for word in re.split(r"[-\s]+", phrase.lower()) if word != "and"]
-    if words == ["one"]:  # "one" alone is usually a pronoun
+    if words == ["one"] and not alone:  # usually a pronoun
         return None
     for word in words:
         if word in _WORDS:
@@ -94,8 +103,8 @@ def _from_words(phrase: str) -> int | None:
     return total + current
 
 
-def _from_han(numeral: str) -> int | None:
-    if len(numeral) == 1 and numeral in "一十百千万亿两":  # "一方", "百分之": seldom a number alone
+def _from_han(numeral: str, alone: bool) -> int | None:
+    if len(numeral) == 1 and numeral in "一十百千万亿两" and not alone:  # "一方", "百分之"
         return None
     if not any(character in _HAN_SCALES for character in numeral):
         return int("".join(str(_HAN[character]) for character in numeral))
@@ -104,11 +113,11 @@ def _from_han(numeral: str) -> int | None:
         if character in _HAN:
             digit = _HAN[character]
         elif _HAN_SCALES[character] >= 10_000:
-            total = (
-                (total + section + digit) * _HAN_SCALES[character]
-                if section or digit
-                else total or _HAN_SCALES[character]
-            )
+            scale, units = _HAN_SCALES[character], section + digit
+            if scale > total:  # 一万亿: the larger unit multiplies all before it
+                total = (total + units or 1) * scale
+            else:  # 一亿二千万: the smaller one only what follows the larger
+                total += units * scale
             section = digit = 0
         else:
             section += max(1, digit) * _HAN_SCALES[character]
