@@ -192,9 +192,7 @@ def test_second_opinion_notices_a_wrong_start(monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_number_is_typed_where_word_counts(name):
-    typed = re.compile(
-        r"\d+\.\d*\s|\(\w+\)|（\w+）|第[一二三四五六七八九十]+[章条]\s|Schedule \d|附件[一二三]"
-    )
+    typed = re.compile(r"\d+\.\d*\s|\(\w+\)|（\w+）|第[一二三四五六七八九十]+[章条]\s|Schedule \d|附件[一二三]")
     assert typed.match("1.1 text")
     assert typed.match("（二）原文")
     assert typed.match("第二条　原文")
@@ -272,9 +270,7 @@ def test_questions_match_the_contract(name):
     assert len(sample["answerable"]) >= 14
     assert len(sample["near_miss"]) >= 10
     assert len(sample["unanswerable"]) >= 12
-    identifiers = [
-        item["id"] for kind in ("answerable", "near_miss", "unanswerable") for item in sample[kind]
-    ]
+    identifiers = [item["id"] for kind in ("answerable", "near_miss", "unanswerable") for item in sample[kind]]
     assert len(set(identifiers)) == len(identifiers)
     assert question_faults(contract_of(name), sample) == []
 

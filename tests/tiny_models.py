@@ -150,3 +150,48 @@ def edit_weights(folder: Path, change: Any) -> None:
     path = folder / "model.safetensors"
     tensors = {name: tensor.clone() for name, tensor in load_file(path).items()}
     save_file(change(tensors), path, metadata={"format": "pt"})
+
+
+def write_gguf(path: Path, *, seed: int = 3) -> Path:
+    """A GGUF file of a two-layer Llama with random fp32 tensors and the tokenizer of :func:`build_tokenizer`."""
+    import gguf
+    import numpy as np
+
+    tokenizer = build_tokenizer()
+    state = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
+    # transformers adds this one to every tokenizer of this type that lacks it
+    tokens = [*sorted(state["vocab"], key=state["vocab"].get), "<|endoftext|>"]
+    merges = [pair if isinstance(pair, str) else " ".join(pair) for pair in state["merges"]]
+    writer = gguf.GGUFWriter(str(path), "llama")
+    writer.add_context_length(512)
+    writer.add_embedding_length(32)
+    writer.add_block_count(2)
+    writer.add_feed_forward_length(48)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(KV_HEADS)
+    writer.add_rope_dimension_count(HEAD_DIM)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(len(tokens))
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(tokens)
+    writer.add_token_types([3 if token in (*CONTROL, "<|endoftext|>") else 1 for token in tokens])
+    writer.add_token_merges(merges)
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    writer.add_chat_template(CHATML)
+    random = np.random.default_rng(seed)
+    shapes = {"token_embd": (len(tokens), 32), "output_norm": (32,), "output": (len(tokens), 32)}
+    for block in range(2):
+        for name, shape in (
+            ("attn_norm", (32,)), ("attn_q", (32, 32)), ("attn_k", (16, 32)), ("attn_v", (16, 32)),
+            ("attn_output", (32, 32)), ("ffn_norm", (32,)), ("ffn_gate", (48, 32)), ("ffn_up", (48, 32)),
+            ("ffn_down", (32, 48)),
+        ):  # fmt: skip
+            shapes[f"blk.{block}.{name}"] = shape
+    for name, shape in shapes.items():
+        writer.add_tensor(f"{name}.weight", random.normal(0, 0.25, shape).astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path

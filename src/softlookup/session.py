@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softlookup.cost.strategy import MAX_QUESTION_TOKENS, Strategy, choose_strategy
+from softlookup.cost.strategy import MAX_QUESTION_TOKENS, RESERVED_TOKENS, Strategy, choose_strategy
 from softlookup.documents.model import Document
 from softlookup.documents.read import read_document
-from softlookup.errors import CapacityError, UsageError
+from softlookup.errors import CapacityError, DocumentError, UsageError
 from softlookup.evidence.answer import Answer, Seconds
 from softlookup.evidence.assembly import RunFacts, assemble_answer
 from softlookup.evidence.question_bank import language_of, question_bank
@@ -140,7 +140,12 @@ class OpenDocument:
         window = self.session.source.window
         tokens = self.session.count_tokens(self.document.text)
         try:
-            return choose_strategy(tokens, window, max_context_tokens=self.session.options.max_context_tokens)
+            return choose_strategy(
+                tokens,
+                window,
+                max_context_tokens=self.session.options.max_context_tokens,
+                reserved=RESERVED_TOKENS + max(0, self.session.options.max_answer_tokens - DEFAULT_ANSWER_TOKENS),
+            )
         except ValueError as error:
             raise CapacityError(str(error), "use a model with a longer window") from error
 
@@ -152,7 +157,13 @@ class OpenDocument:
         """Ask several questions; the document is read once for all of them (or once per group when retrieved)."""
         for question in questions:
             self._check_question(question)
-        size = len(questions) if self.strategy.strategy == "full_context" else QUESTIONS_PER_CONTEXT
+        if not self.chunks:  # a scanned file, for instance: the reader accounts for it in the coverage
+            skipped = [f"{row.unit}: {row.reason or row.state}" for row in self.document.coverage.skipped[:2]]
+            raise DocumentError(
+                f"no text could be read from {self.document.source.path} ({'; '.join(skipped)})",
+                "ask a file with text: run OCR on a scanned one first",
+            )
+        size = max(1, len(questions)) if self.strategy.strategy == "full_context" else QUESTIONS_PER_CONTEXT
         for start in range(0, len(questions), size):
             group = questions[start : start + size]
             reading = self.reading(group)
@@ -162,6 +173,8 @@ class OpenDocument:
     def _check_question(self, question: str) -> None:
         if not question.strip():
             raise UsageError("the question is empty", "write a question after the file name")
+        if any("\ud800" <= character <= "\udfff" for character in question):
+            raise UsageError("the question is not valid UTF-8", "check the encoding of your terminal")
         tokens = self.session.count_tokens(question)
         if tokens > MAX_QUESTION_TOKENS:
             raise CapacityError(

@@ -74,17 +74,16 @@ def check_scores(function: Callable[..., torch.Tensor], shape, generator, softca
     assert difference <= score_error(query, key, scale), f"off by {difference}"
 
 
-def check_mass(function: Callable[..., torch.Tensor], shape, generator, softcap=None) -> None:
+def check_weights(function: Callable[..., torch.Tensor], shape, generator, softcap=None) -> None:
     query, key, visible = inputs(shape, generator)
-    q_length = query.shape[1]
-    groups = torch.rand(3, q_length, generator=generator)
-    groups /= groups.sum(-1, keepdim=True)
-    got = function(query, key, visible, 0.37, groups, softcap=softcap)
-    want = groups.double() @ exact_weights(exact_scores(query, key, visible, 0.37, softcap))
-    assert got.shape == (query.shape[0], 3, key.shape[1])
+    got = function(query, key, visible, 0.37, softcap)
+    want = exact_weights(exact_scores(query, key, visible, 0.37, softcap))
+    assert got.dtype == torch.float32
+    assert got.shape == want.shape
     difference = (got - want).abs().max()
     assert difference <= weight_error(query, key, 0.37), f"off by {difference}"
     assert (got.sum(-1) - 1).abs().max() <= weight_error(query, key, 0.37) * key.shape[1]
+    assert not got[~visible.expand_as(got)].any()
 
 
 @pytest.mark.parametrize("softcap", [None, 1.5])
@@ -95,29 +94,24 @@ def test_scores_equal_the_definition(shape, softcap, generator):
 
 @pytest.mark.parametrize("softcap", [None, 1.5])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_mass_equals_the_definition(shape, softcap, generator):
-    check_mass(rows.grouped_key_mass, shape, generator, softcap)
+def test_weights_equal_the_definition(shape, softcap, generator):
+    check_weights(rows.row_weights, shape, generator, softcap)
 
 
-@pytest.mark.parametrize("block_elements", [1, 7, 40, 10_000])
-def test_blocks_do_not_change_the_mass(block_elements, generator, monkeypatch):
-    monkeypatch.setattr(rows, "_BLOCK_ELEMENTS", block_elements)
-    calls = []
-    scores = rows.row_scores
-    monkeypatch.setattr(rows, "row_scores", lambda *a, **k: (calls.append(1), scores(*a, **k))[1])
-    check_mass(rows.grouped_key_mass, (6, 2, 11, 13, 8), generator)
-    assert len(calls) == math.ceil(11 / max(1, block_elements // 13))
+def test_rows_can_be_computed_in_blocks(generator):
+    query, key, visible = inputs((6, 2, 11, 13, 8), generator)
+    whole = rows.row_weights(query, key, visible, 0.37)
+    blocks = [
+        rows.row_weights(query[:, start : start + 4], key, visible[start : start + 4], 0.37) for start in (0, 4, 8)
+    ]
+    assert (torch.cat(blocks, 1) - whole).abs().max() <= weight_error(query, key, 0.37)
 
 
 def test_no_mask_means_every_key(generator):
     query, key, _ = inputs((4, 2, 3, 9, 8), generator, masked=False)
     everything = torch.ones(3, 9, dtype=torch.bool)
     assert torch.equal(rows.row_scores(query, key, None, 0.5), rows.row_scores(query, key, everything, 0.5))
-    groups = torch.full((1, 3), 1 / 3)
-    assert torch.equal(
-        rows.grouped_key_mass(query, key, None, 0.5, groups),
-        rows.grouped_key_mass(query, key, everything, 0.5, groups),
-    )
+    assert torch.equal(rows.row_weights(query, key, None, 0.5), rows.row_weights(query, key, everything, 0.5))
 
 
 def test_half_precision_inputs_are_computed_in_fp32(generator):
@@ -127,13 +121,13 @@ def test_half_precision_inputs_are_computed_in_fp32(generator):
     assert (got - want)[visible.expand_as(got)].abs().max() <= score_error(query.float(), key.float(), 0.37)
 
 
-def test_rows_without_a_visible_key_give_no_mass(generator):
+def test_rows_without_a_visible_key_give_no_weight(generator):
     query, key, visible = inputs((4, 2, 4, 9, 8), generator)
     visible[2] = False
-    mass = rows.grouped_key_mass(query, key, visible, 0.37, torch.eye(4))
-    assert torch.equal(mass[:, 2], torch.zeros(4, 9))
-    assert torch.isfinite(mass).all()
-    assert (mass[:, [0, 1, 3]].sum(-1) - 1).abs().max() < 1e-5
+    weights = rows.row_weights(query, key, visible, 0.37)
+    assert torch.equal(weights[:, 2], torch.zeros(4, 9))
+    assert torch.isfinite(weights).all()
+    assert (weights[:, [0, 1, 3]].sum(-1) - 1).abs().max() <= weight_error(query, key, 0.37) * 9
 
 
 def test_heads_that_do_not_divide_are_refused():
@@ -207,20 +201,20 @@ def test_wrong_scores_are_caught(mutant, generator):
         check_scores(mutant, (6, 2, 3, 17, 16), generator, softcap=1.5)
 
 
-def mask_after_softmax(query, key, visible, scale, groups, *, softcap=None):
+def mask_after_softmax(query, key, visible, scale, softcap=None):
     weights = torch.softmax(rows.row_scores(query, key, None, scale, softcap), -1)
-    return groups @ weights.masked_fill(~visible, 0.0)
+    return weights.masked_fill(~visible, 0.0)
 
 
-def sum_instead_of_mean(query, key, visible, scale, groups, *, softcap=None):
-    return rows.grouped_key_mass(query, key, visible, scale, (groups > 0).float(), softcap=softcap)
+def softmax_over_rows(query, key, visible, scale, softcap=None):
+    return torch.nan_to_num(torch.softmax(rows.row_scores(query, key, visible, scale, softcap), -2))
 
 
-def first_block_only(query, key, visible, scale, groups, *, softcap=None):
-    return rows.grouped_key_mass(query[:, :2], key, visible[:2], scale, groups[:, :2], softcap=softcap)
+def weights_of_tiled_heads(query, key, visible, scale, softcap=None):
+    return torch.softmax(tiled_heads(query, key, visible, scale, softcap), -1)
 
 
-@pytest.mark.parametrize("mutant", [mask_after_softmax, sum_instead_of_mean, first_block_only])
-def test_wrong_mass_is_caught(mutant, generator):
+@pytest.mark.parametrize("mutant", [mask_after_softmax, softmax_over_rows, weights_of_tiled_heads])
+def test_wrong_weights_are_caught(mutant, generator):
     with pytest.raises(AssertionError):
-        check_mass(mutant, (6, 2, 5, 17, 16), generator)
+        check_weights(mutant, (6, 2, 5, 17, 16), generator)

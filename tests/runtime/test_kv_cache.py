@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tiny_models import KINDS
 from transformers import DynamicCache
 from transformers.cache_utils import LinearAttentionCacheLayerMixin
 
 from softlookup.errors import ModelError
 from softlookup.runtime import kv_cache
 from softlookup.runtime.kv_cache import GrowingLayer, PrefixCache
+from tiny_models import KINDS
 
 
 def states(length, generator, dtype=torch.float32):

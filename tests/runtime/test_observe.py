@@ -6,13 +6,13 @@ import math
 
 import pytest
 import torch
-from tiny_models import KINDS, SLIDING_WINDOW
 from transformers import DynamicCache
 
 from softlookup.attention.rows import row_scores
 from softlookup.errors import ModelError
 from softlookup.runtime import observe as observe_module
 from softlookup.runtime.observe import observe
+from tiny_models import KINDS, SLIDING_WINDOW
 
 LENGTH = 3 * SLIDING_WINDOW
 
@@ -125,7 +125,7 @@ def test_a_window_that_ignores_its_own_row_is_caught(tiny_loaded, eager, generat
 
     monkeypatch.setattr(observe_module, "_visible", too_wide)
     with pytest.raises(AssertionError, match="layer 0"):
-        test_observed_rows_reproduce_the_models_own_weights("gemma3", lambda kind: tiny_loaded(kind), eager, generator)
+        test_observed_rows_reproduce_the_models_own_weights("gemma3", tiny_loaded, eager, generator)
 
 
 def test_a_callback_may_stop_the_pass_and_the_model_is_restored(tiny_loaded, generator):

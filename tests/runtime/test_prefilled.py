@@ -6,7 +6,6 @@ import copy
 
 import pytest
 import torch
-from tiny_models import CONTRACT, CONTRACT_ZH, KINDS, edit_config, edit_weights, save_folder
 
 from softlookup.attention.rows import row_scores
 from softlookup.errors import CapacityError, ModelError
@@ -15,6 +14,7 @@ from softlookup.runtime.kv_cache import PrefixCache
 from softlookup.runtime.load import LoadedModel, load_model
 from softlookup.runtime.prefilled import Prefilled, StopForward, prefill
 from softlookup.runtime.prompt import PromptTemplate
+from tiny_models import CONTRACT, CONTRACT_ZH, KINDS, edit_config, edit_weights, save_folder
 
 QUESTIONS = ("Who repairs the jetty?", "Which law governs the agreement?", "谁支付租金？", "What is the fee a month?")
 

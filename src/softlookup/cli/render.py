@@ -21,7 +21,7 @@ _WIDTH = 100
 def note_model(source: ModelSource, stream: TextIO) -> None:
     """Say once per run what the embedded model is."""
     if source.note:
-        stream.write(f"model: {source.name}, {source.note}\n")
+        stream.write(f"model: {printable_line(source.name)}, {printable_line(source.note)}\n")
 
 
 def answer_text(answer: Answer) -> str:

@@ -6,6 +6,8 @@ refuses a model that came from GGUF, so the tensors and the configuration are wr
 
 from __future__ import annotations
 
+import contextlib
+import io
 import struct
 from pathlib import Path
 from typing import Any
@@ -86,11 +88,25 @@ def check_gguf_header(path: Path) -> None:
         )
 
 
+def check_complete(name: str, report: dict[str, Any]) -> None:
+    """Refuse a model with missing tensors: transformers fills them with random numbers and only warns.
+
+    ``report`` is what ``from_pretrained`` returns with ``output_loading_info``. Raises ``ModelError``.
+    """
+    missing = sorted(report["missing_keys"])
+    if missing:
+        raise ModelError(
+            f"{name} lacks {len(missing)} of the model's tensors ({', '.join(missing[:2])}{', ...' * (len(missing) > 2)})",
+            "its weights are incomplete: fetch it again",
+        )
+
+
 def _write_folder(source: Path, target: Path, progress: Progress) -> None:
     from softlookup.runtime.quiet import quiet_transformers
 
     with quiet_transformers():
         import torch
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -99,12 +115,16 @@ def _write_folder(source: Path, target: Path, progress: Progress) -> None:
             where: dict[str, Any] = {"gguf_file": source.name, "local_files_only": True}
             tokenizer = AutoTokenizer.from_pretrained(str(source.parent), **where)
             progress("convert", 0.35)
-            model = AutoModelForCausalLM.from_pretrained(str(source.parent), dtype=torch.float32, **where)
+            with contextlib.redirect_stderr(io.StringIO()):  # it draws a bar of its own
+                model, report = AutoModelForCausalLM.from_pretrained(
+                    str(source.parent), dtype=torch.float32, output_loading_info=True, **where
+                )
         except Exception as error:  # transformers and gguf raise many types on damaged or unknown files
             raise ModelError(
                 f"{source.name} cannot be converted ({_one_line(error)})",
                 "check that the file is complete and its architecture is supported by transformers",
             ) from error
+        check_complete(source.name, report)
         progress("convert", 0.85)
         tied = bool(getattr(model.config, "tie_word_embeddings", False))
         tensors = {
@@ -112,7 +132,10 @@ def _write_folder(source: Path, target: Path, progress: Progress) -> None:
             for key, value in model.state_dict().items()
             if not (tied and key == "lm_head.weight")
         }
-        save_file(tensors, str(target / "model.safetensors"), metadata={"format": "pt"})
+        try:
+            save_file(tensors, str(target / "model.safetensors"), metadata={"format": "pt"})
+        except SafetensorError as error:  # a full disk, among others: `publishing` tells the user
+            raise OSError(str(error)) from error
         (target / "model.safetensors").chmod(0o600)
         model.config.__dict__.pop("quantization_config", None)  # the tensors are no longer quantised
         model.config.save_pretrained(str(target))

@@ -19,6 +19,10 @@ def cache_directory() -> Path:
 
     named = os.environ.get(CACHE_VARIABLE)
     path = Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("softlookup"))
+    return _created(path)
+
+
+def _created(path: Path) -> Path:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -30,7 +34,5 @@ def cache_directory() -> Path:
 
 
 def models_directory() -> Path:
-    """Directory that holds one folder per converted model."""
-    path = cache_directory() / "models"
-    path.mkdir(mode=0o700, exist_ok=True)
-    return path
+    """Directory that holds one folder per converted model. Raises ``ModelError`` when it cannot be created."""
+    return _created(cache_directory() / "models")

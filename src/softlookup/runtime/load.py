@@ -14,7 +14,7 @@ from typing import Any
 
 from softlookup.errors import CapacityError, ModelError
 from softlookup.runtime import embedded
-from softlookup.runtime.convert import convert_gguf
+from softlookup.runtime.convert import check_complete, convert_gguf
 from softlookup.runtime.progress import Progress, no_progress
 from softlookup.runtime.store import MANIFEST, read_manifest, sha256_of, verify_in_background
 
@@ -125,8 +125,8 @@ def _load(source: ModelSource) -> tuple[Any, Any]:
         options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
             tokenizer = AutoTokenizer.from_pretrained(str(source.folder), **options)
-            model = AutoModelForCausalLM.from_pretrained(
-                str(source.folder), use_safetensors=True, dtype=_dtype_for(source), **options
+            model, report = AutoModelForCausalLM.from_pretrained(
+                str(source.folder), use_safetensors=True, dtype=_dtype_for(source), output_loading_info=True, **options
             )
         except MemoryError:
             raise
@@ -140,6 +140,7 @@ def _load(source: ModelSource) -> tuple[Any, Any]:
         raise ModelError(f"{source.name} has no fast tokenizer, so characters cannot be traced", "add a tokenizer.json")
     if getattr(tokenizer, "chat_template", None) is None:
         raise ModelError(f"{source.name} has no chat template", "use an instruction-tuned model")
+    check_complete(source.name, report)
     _check_vocabulary(source, model, tokenizer)
     return model.eval(), tokenizer
 

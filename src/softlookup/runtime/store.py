@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from softlookup.errors import ModelError
-from softlookup.runtime.directories import models_directory
+from softlookup.runtime.directories import CACHE_VARIABLE, cache_directory, models_directory
 
 MANIFEST = "softlookup-model.json"
 SCHEMA = 1
@@ -123,20 +123,27 @@ def publishing() -> Iterator[Path]:
     Folders that dead writers left behind are removed first (nobody else can hold the lock).
     """
     models = models_directory()
-    with (models / ".lock").open("w") as lock:
+    with writable_cache(), (models / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for stale in models.glob(f"{_TEMPORARY_PREFIX}*"):
             shutil.rmtree(stale, ignore_errors=True)
         temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY_PREFIX, dir=models))
         try:
             yield temporary
-        except OSError as error:
-            raise ModelError(
-                f"the model cache {models} cannot be written ({error.strerror or error})",
-                "free some space or set SOFTLOOKUP_CACHE to a directory with at least 1 GB free",
-            ) from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def writable_cache() -> Iterator[None]:
+    """Turn an ``OSError`` of the block (read-only, full disk) into a ``ModelError`` that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(
+            f"the model cache {cache_directory()} cannot be written ({error.strerror or error})",
+            f"free some space or set {CACHE_VARIABLE} to a directory with at least 1 GB free",
+        ) from error
 
 
 def publish(temporary: Path, manifest: StoredModel) -> Path:

@@ -1,0 +1,140 @@
+"""Putting an answer together: outcome, reasons for review and coverage, on a tiny model with planted scores."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from softlookup.cost.strategy import choose_strategy
+from softlookup.documents.model import CoverageRow
+from softlookup.documents.read import read_document
+from softlookup.errors import ExitCode
+from softlookup.evidence.abstention import decide
+from softlookup.evidence.answer import Seconds
+from softlookup.evidence.assembly import RunFacts, assemble_answer
+from softlookup.evidence.profile import HeadProfile
+from softlookup.evidence.reading import QuestionEvidence, Reading
+from softlookup.retrieval.chunks import passages
+from softlookup.retrieval.context import full_context
+from softlookup.runtime.prefilled import Decoded, prefill
+from softlookup.runtime.prompt import PromptTemplate
+from tiny_models import CONTRACT
+
+ALPHA = 0.05
+TEXT = CONTRACT + "\n7. Fines. Fines follow clause 44.\n"
+PROFILE = HeadProfile(((1, 0),), (1.0,), profiled=True)
+
+
+class Case:
+    """A document that a tiny model has read; ``ask`` plants where question and answer look."""
+
+    def __init__(self, loaded, tmp_path):
+        path = tmp_path / "contract.txt"
+        path.write_text(TEXT, "utf-8")
+        self.document = read_document(path)
+        self.chunks = passages(self.document, 120)
+        context = full_context(self.document)
+        self.reading = Reading(
+            prefill(loaded, PromptTemplate(loaded.tokenizer), context.text), context, self.chunks, PROFILE
+        )
+        self.strategy = choose_strategy(400, 4096)
+        self.alerts = ()
+
+    def place(self, words):
+        return next(i for i, c in enumerate(self.chunks) if words in self.document.text[c.span.start : c.span.end])
+
+    def ask(self, looked_at, *, answer_at=None, text="", question="Who pays?"):
+        scores = np.zeros(len(self.chunks))
+        if looked_at:
+            scores[self.place(looked_at)] = 2.0
+        evidence = QuestionEvidence(
+            scores,
+            decide(scores, np.linspace(0.1, 1.0, 39), ALPHA),
+            None if answer_at is None else self.place(answer_at),
+        )
+        run = RunFacts(self.strategy, ALPHA, self.alerts, Seconds(read=0.12345, total=0.5))
+        decoded = Decoded((5, 6), text, -0.5, finished=True, question_seconds=0.1, answer_seconds=0.1)
+        return assemble_answer(
+            self.document, self.reading, question, evidence, decoded, np.zeros(len(self.chunks)), run
+        )
+
+
+@pytest.fixture
+def case(tiny_loaded, tmp_path):
+    return Case(tiny_loaded("llama"), tmp_path)
+
+
+def test_evidence_is_an_answer_without_review(case):
+    answer = case.ask("laws of Ireland", text="The laws of Ireland.")
+    assert (answer.outcome, answer.needs_review, answer.exit_code) == ("answered", False, ExitCode.OK)
+    assert answer.answer == "The laws of Ireland."
+    assert answer.citations[0].clause == "5"
+    assert "p = 0.025, 1 heads" in answer.reason
+    assert "not tested" in answer.reason
+    assert answer.model.heads == ((1, 0),)
+    assert answer.plan.context_tokens == answer.coverage.tokens_read == len(case.reading.prefilled.prefix.offsets)
+    assert answer.coverage.characters == len(case.document.text)
+    assert answer.seconds.read == 0.123
+    json.dumps(answer.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(("question", "words"), [("Who swims?", "please check by hand"), ("谁游泳？", "未见突出依据")])
+def test_without_evidence_nothing_is_said(case, question, words):
+    answer = case.ask(None, text="Bob swims in 2031.", question=question)
+    assert (answer.outcome, answer.needs_review, answer.exit_code) == ("no_evidence", True, ExitCode.NO_EVIDENCE)
+    assert answer.answer == ""
+    assert answer.citations == ()
+    assert words in answer.reason
+    assert answer.ranking  # the nearest passages are still shown
+
+
+def test_question_and_answer_at_different_clauses_conflict(case):
+    answer = case.ask("laws of Ireland", answer_at="repair the jetty")
+    assert (answer.outcome, answer.needs_review, answer.exit_code) == ("conflict", True, ExitCode.OK)
+    assert answer.reason.endswith("the rows of the answer to 3")
+    assert case.ask("laws of Ireland", answer_at="laws of Ireland").outcome == "answered"
+    # a clause that the cited one needs is no other clause
+    assert case.ask("2.2 Late payment", answer_at="4.1 Either").outcome == "answered"
+
+
+def test_invented_values_ask_for_review(case):
+    kept = case.ask("repair the jetty", text="Within 30 days.")
+    assert not kept.needs_review
+    invented = case.ask("repair the jetty", text="Within 45 days.")
+    assert invented.needs_review
+    assert "values that the cited passages do not contain: 45" in invented.reason
+
+
+def test_dangling_references_ask_for_review(case):
+    answer = case.ask("Fines follow")
+    assert answer.needs_review
+    assert "1 cross-reference(s)" in answer.reason
+
+
+def test_alerts_and_unprofiled_heads_ask_for_review(case):
+    case.alerts = ("sink: x",)
+    case.reading.profile = replace(PROFILE, profiled=False)
+    answer = case.ask("laws of Ireland")
+    assert answer.alerts == ("sink: x",)
+    assert "monitors raised alerts" in answer.reason
+    assert "not profiled" in answer.reason
+    assert answer.model.heads == "all heads of layers 1 to 1 (not profiled)"
+
+
+def test_a_partly_read_document_is_said_and_changes_the_exit_code(case):
+    rows = (*case.document.coverage.rows, CoverageRow("page 2", "scanned", 0, "a picture"))
+    case.document = replace(case.document, coverage=replace(case.document.coverage, rows=rows))
+    answer = case.ask("laws of Ireland")
+    assert answer.exit_code == ExitCode.DOCUMENT
+    assert answer.coverage.skipped == ("page 2: scanned (a picture)",)
+    assert not answer.coverage.complete
+    assert "part of the document could not be read" in answer.reason
+
+
+def test_retrieval_without_evidence_says_that_not_all_was_read(case):
+    case.strategy = choose_strategy(90_000, 4096)
+    assert "only the retrieved clauses were read" in case.ask(None).reason
+    assert "only the retrieved clauses" not in case.ask("laws of Ireland").reason

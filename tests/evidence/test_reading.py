@@ -1,0 +1,190 @@
+"""A reading on a tiny model: masses equal a dense recomputation from the model's own attention weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from softlookup.documents.read import read_document
+from softlookup.evidence import reading as reading_module
+from softlookup.evidence.attribution import TEMPER
+from softlookup.evidence.question_bank import question_bank
+from softlookup.evidence.reading import Reading
+from softlookup.retrieval.chunks import passages
+from softlookup.retrieval.context import full_context, select_context
+from softlookup.runtime.prefilled import prefill
+from softlookup.runtime.prompt import PromptTemplate
+from tiny_models import CONTRACT, CONTRACT_ZH
+
+QUESTION = "Who repairs the jetty?"
+
+
+def read(tmp_path, text):
+    path = tmp_path / "contract.txt"
+    path.write_text(text, "utf-8")
+    return read_document(path)
+
+
+def open_reading(loaded, document, context=None):
+    template = PromptTemplate(loaded.tokenizer)
+    context = context or full_context(document)
+    return Reading(prefill(loaded, template, context.text), context, passages(document, 120))
+
+
+def partial_context(document, loaded):
+    """Two excerpts: the second and the last but one passage."""
+    chunks = passages(document, 120)
+    ranking = np.zeros(len(chunks))
+    ranking[[2, -2]] = 1.0
+    template = PromptTemplate(loaded.tokenizer)
+    context = select_context(document, chunks, [ranking], count_tokens=template.count, max_context_tokens=260)
+    assert 1 < len(context.spans) < len(chunks)
+    return context
+
+
+def document_offset(reading, token):
+    """Place in the document of the middle of a token of the context, None inside a separator."""
+    start, end = (int(x) for x in reading.prefilled.prefix.offsets[token])
+    return reading.context.to_document(min((start + end) // 2, max(end - 1, start)))
+
+
+def dense_masses(reading, questions, model):
+    """Tempered mass [questions, heads, passages]: a full eager pass per question, sums by loops."""
+    start, stop = reading.prefilled.prefix.document
+    members = np.zeros((stop - start, len(reading.chunks)))
+    for token in range(stop - start):
+        place = document_offset(reading, token)
+        for number, chunk in enumerate(reading.chunks):
+            if place is not None and chunk.span.start <= place < chunk.span.end:
+                members[token, number] = 1.0
+    result = []
+    for question in questions:
+        suffix = reading.prefilled.template.suffix(question)
+        ids = torch.tensor([[*reading.prefilled.prefix.ids, *suffix.ids[: suffix.question_length]]])
+        with torch.inference_mode():
+            attentions = model(ids, output_attentions=True).attentions
+        rows = slice(len(reading.prefilled.prefix), None)
+        mass = [attentions[layer][0, head, rows, start:stop].double().numpy() for layer, head in reading.profile.heads]
+        result.append([((weights @ members) ** TEMPER).mean(axis=0) for weights in mass])
+    return np.array(result)
+
+
+def check_reading(loaded, eager, document, context=None, questions=(QUESTION,)):
+    reading = open_reading(loaded, document, context)
+    language = "zh" if document.text is CONTRACT_ZH or "甲方" in document.text else "en"
+    bank = question_bank(language)
+    calibration = reading.calibration(language)
+    asked = [
+        reading.ask(question, alpha=0.1, max_new_tokens=1)[0].scores for question in questions
+    ]  # before the model is switched to eager
+    dense = dense_masses(reading, (*bank.questions, *questions), eager(loaded.model))
+    # tiny masses under a fourth root: fp32 noise of 1e-7 becomes at most a few thousandths near zero
+    tolerance = 5e-3
+    size = len(bank.questions)
+    null = dense[:size].mean(axis=0)
+    np.testing.assert_allclose(calibration.null, null, atol=tolerance)
+    assert calibration.null.shape == (len(reading.profile.heads), len(reading.chunks))
+    weights = np.asarray(reading.profile.weights) / np.sum(reading.profile.weights)
+    others = (dense[:size].sum(axis=0) - dense[:size]) / (size - 1)  # null without the question itself
+    off_topic = np.einsum("qhp,h->qp", (dense[:size] - others)[len(bank.ordinary) :], weights)
+    np.testing.assert_allclose(calibration.off_topic_maxima, off_topic.max(axis=-1), atol=tolerance)
+    for number, scores in enumerate(asked):
+        np.testing.assert_allclose(scores, np.einsum("hp,h->p", dense[size + number] - null, weights), atol=tolerance)
+
+
+@pytest.mark.parametrize("kind", ["llama", "gemma3"])
+def test_scores_equal_a_dense_recomputation(kind, tiny_loaded, eager, tmp_path):
+    check_reading(tiny_loaded(kind), eager, read(tmp_path, CONTRACT))
+
+
+def test_scores_equal_a_dense_recomputation_in_chinese(tiny_loaded, eager, tmp_path):
+    check_reading(tiny_loaded("llama"), eager, read(tmp_path, CONTRACT_ZH), questions=("谁修理屋顶？",))
+
+
+def test_scores_equal_a_dense_recomputation_on_excerpts(tiny_loaded, eager, tmp_path):
+    document, loaded = read(tmp_path, CONTRACT), tiny_loaded("llama")
+    check_reading(loaded, eager, document, partial_context(document, loaded))
+
+
+def test_passages_shifted_by_a_separator_are_caught(tiny_loaded, eager, tmp_path, monkeypatch):
+    monkeypatch.setattr(reading_module, "SEPARATOR", "")
+    document, loaded = read(tmp_path, CONTRACT), tiny_loaded("llama")
+    with pytest.raises(AssertionError):
+        check_reading(loaded, eager, document, partial_context(document, loaded))
+
+
+@pytest.mark.parametrize("text", [CONTRACT, CONTRACT_ZH], ids=["en", "zh"])
+def test_every_token_belongs_to_the_passage_of_its_middle(text, tiny_loaded, tmp_path):
+    document, loaded = read(tmp_path, text), tiny_loaded("llama")
+    for context in (None, partial_context(document, loaded) if text is CONTRACT else None):
+        reading = open_reading(loaded, document, context)
+        owner = reading._map.passage_of_token
+        assert len(owner) == len(reading.prefilled.prefix.offsets)
+        assert set(owner) - {-1} == set(range(len(reading.chunks)))
+        for token, passage in enumerate(owner):
+            place = document_offset(reading, token)
+            inside = [
+                number
+                for number, chunk in enumerate(reading.chunks)
+                if place is not None and chunk.span.start <= place < chunk.span.end
+            ]
+            assert ([] if passage < 0 else [passage]) == inside
+
+
+def test_only_passages_that_were_fed_are_ranked(tiny_loaded, tmp_path):
+    document, loaded = read(tmp_path, CONTRACT), tiny_loaded("llama")
+    context = partial_context(document, loaded)
+    reading = open_reading(loaded, document, context)
+    assert 0 < len(reading.chunks) < len(passages(document, 120))
+    for chunk in reading.chunks:
+        assert sum(chunk.span.overlap(span) for span in context.spans) >= len(chunk.span) / 2
+
+
+def test_the_bank_runs_once_per_language(tiny_loaded, tmp_path, monkeypatch):
+    reading = open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT))
+    runs = []
+    real = reading.prefilled.observe_packed
+    monkeypatch.setattr(reading.prefilled, "observe_packed", lambda *a, **k: (runs.append(len(a[0])), real(*a, **k)))
+    first = reading.calibration("en")
+    assert reading.calibration("en") is first
+    reading.ask(QUESTION, alpha=0.1, max_new_tokens=1)
+    assert runs == [len(question_bank("en").questions)]
+    reading.ask("谁修理屋顶？", alpha=0.1, max_new_tokens=1)
+    assert runs == [len(question_bank("en").questions), len(question_bank("zh").questions)]
+
+
+def test_questions_do_not_influence_one_another(tiny_loaded, tmp_path):
+    document = read(tmp_path, CONTRACT)
+    reading, fresh = (open_reading(tiny_loaded("llama"), document) for _ in range(2))
+    reading.ask("Which law governs?", alpha=0.1, max_new_tokens=5)
+    later, later_words = reading.ask(QUESTION, alpha=0.1, max_new_tokens=5)
+    alone, alone_words = fresh.ask(QUESTION, alpha=0.1, max_new_tokens=5)
+    assert np.array_equal(later.scores, alone.scores)
+    assert later_words.ids == alone_words.ids
+    assert later.answer_passage == alone.answer_passage
+
+
+def test_a_monitor_sees_every_layer_and_the_answer_is_the_plain_one(tiny_loaded, tmp_path):
+    reading = open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT))
+    layers, counts = [], []
+    evidence, decoded = reading.ask(
+        QUESTION, alpha=0.1, max_new_tokens=4, monitor=lambda call: layers.append(call.layer), on_token=counts.append
+    )
+    assert layers == [0, 1, 2]
+    assert counts == list(range(1, len(decoded.ids) + 1))
+    plain = reading.prefilled.answer(reading.prefilled.template.suffix(QUESTION), max_new_tokens=4)
+    assert plain.ids == decoded.ids
+    assert len(evidence.scores) == len(reading.chunks)
+    assert evidence.decision.evidence_score == evidence.scores.max()
+
+
+def test_a_question_of_the_bank_does_not_find_evidence_by_its_own_presence(tiny_loaded, tmp_path):
+    """Asking the k-th best off-topic question gives a p-value of about k / (M + 1)."""
+    reading = open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT))
+    bank = question_bank("en")
+    maxima = reading.calibration("en").off_topic_maxima
+    worst = bank.off_topic[int(maxima.argmin())]
+    evidence, _ = reading.ask(worst, alpha=0.1, max_new_tokens=1)
+    assert not evidence.decision.found
+    assert evidence.decision.p_value >= 0.9
