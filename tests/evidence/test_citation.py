@@ -115,7 +115,7 @@ def test_added_clauses_name_their_edge(tmp_path):
     attention = np.zeros(len(chunks))
     attention[chunk_with(document, chunks, "2.2 Late payment")] = 5.0
     cited = cite(document, chunks, attention)
-    added, needed = closure_citations(document, cited)
+    added, _, needed = closure_citations(document, cited)
     check_quotes(document, added)
     assert not needed.dangling
     by_clause = {citation.clause: citation for citation in added}
@@ -141,10 +141,23 @@ def test_a_defined_term_brings_its_definition(tmp_path):
     chunks = passages(document, 120)
     attention = np.zeros(len(chunks))
     attention[chunk_with(document, chunks, "sailed by")] = 5.0
-    added, _ = closure_citations(document, cite(document, chunks, attention))
+    added, _, _ = closure_citations(document, cite(document, chunks, attention))
     definition = next(c for c in added if "sober sailor" in c.quote)
     assert definition.via == "definition"
     assert "Deckhand" in definition.why
+
+
+def test_needed_clauses_beyond_the_limit_are_named(tmp_path):
+    targets = "".join(f"{n}. Topic {n}. The rule of topic {n} is stated here in one sentence.\n\n" for n in range(1, 8))
+    text = targets + "8. Main. This clause is subject to clauses 1, 2, 3, 4, 5, 6 and 7.\n"
+    document = make(tmp_path, text)
+    chunks = passages(document, 120)
+    attention = np.zeros(len(chunks))
+    attention[chunk_with(document, chunks, "subject to clauses")] = 5.0
+    added, further, needed = closure_citations(document, cite(document, chunks, attention))
+    assert len(added) == MAX_CLOSURE
+    assert set(further) | {citation.clause for citation in added} == {str(n) for n in range(1, 8)}
+    assert len(needed.added) == 7
 
 
 def test_dangling_references_are_counted(tmp_path):
@@ -152,7 +165,7 @@ def test_dangling_references_are_counted(tmp_path):
     chunks = passages(document, 120)
     attention = np.zeros(len(chunks))
     attention[chunk_with(document, chunks, "Fines follow")] = 5.0
-    _, needed = closure_citations(document, cite(document, chunks, attention))
+    _, _, needed = closure_citations(document, cite(document, chunks, attention))
     assert len(needed.dangling) == 1
 
 

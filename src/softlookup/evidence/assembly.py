@@ -65,10 +65,13 @@ def assemble_answer(
     cited: tuple[Citation, ...] = ()
     added: tuple[Citation, ...] = ()
     reasons: list[str] = []
+    remarks: list[str] = []
     outcome: Outcome = "no_evidence"
     if decision.found:
         cited = citations(document, chunks, evidence.scores, fused, decision, alpha)
-        added, needed = closure_citations(document, cited)
+        added, further, needed = closure_citations(document, cited)
+        if further:
+            remarks.append(f"the cited clauses also lead to {', '.join(further)}, not shown")
         outcome, conflict = _outcome(document, reading, evidence, (*cited, *added))
         reasons += conflict
         reasons += _closure_reasons(needed)
@@ -83,7 +86,7 @@ def assemble_answer(
         question=question,
         outcome=outcome,
         needs_review=bool(reasons),
-        reason="; ".join(reasons) or _found_reason(decision.p_value, reading),
+        reason="; ".join([*(reasons or [_found_reason(decision.p_value, reading)]), *remarks]),
         answer=decoded.text if decision.found else "",
         p_value=round(decision.p_value, 4),
         alpha=alpha,
@@ -126,8 +129,6 @@ def _run_reasons(document: Document, reading: Reading, run: RunFacts, *, found: 
         reasons.append("part of the document could not be read")
     if run.strategy.strategy != "full_context" and not found:
         reasons.append("only the retrieved clauses were read, not the whole document")
-    if reading.context.cut:
-        reasons.append(f"{len(reading.context.cut)} clause(s) that the read ones need did not fit the context")
     if not reading.profile.profiled:
         reasons.append("the evidence heads of this model are not profiled: scores are less reliable")
     if run.alerts:

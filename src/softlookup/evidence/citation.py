@@ -78,16 +78,25 @@ def citations(
     )
 
 
-def closure_citations(document: Document, cited: Sequence[Citation]) -> tuple[tuple[Citation, ...], Closure]:
-    """Clauses that the cited ones need, by typed edges; each names its edge in ``why``."""
+def closure_citations(
+    document: Document, cited: Sequence[Citation]
+) -> tuple[tuple[Citation, ...], tuple[str, ...], Closure]:
+    """Clauses that the cited ones need, by typed edges, at most four; each names its edge in ``why``.
+
+    Also the labels of the needed clauses beyond the fourth, and the closure they all come from.
+    """
     needed = closure(document, (), within=[Span(c.start, c.end) for c in cited])
     found: list[Citation] = []
+    further: dict[str, None] = {}
     for item in needed.added:
         span = quote_span(document.text, item.span)
-        if len(found) == MAX_CLOSURE or any(span.overlap(Span(c.start, c.end)) for c in (*cited, *found)):
+        if any(span.overlap(Span(c.start, c.end)) for c in (*cited, *found)):
             continue
-        found.append(_citation(document, span, item.clause, score=None, p_value=None, via=item.via, why=item.why))
-    return tuple(found), needed
+        if len(found) < MAX_CLOSURE:
+            found.append(_citation(document, span, item.clause, score=None, p_value=None, via=item.via, why=item.why))
+        else:
+            further.setdefault(clause_label(document, item.clause) or "a clause without number")
+    return tuple(found), tuple(further), needed
 
 
 def quote_span(text: str, span: Span) -> Span:

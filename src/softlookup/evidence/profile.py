@@ -36,7 +36,8 @@ class HeadProfile:
         return [(index, head) for index, (at, head) in enumerate(self.heads) if at == layer]
 
 
-# SmolLM2-135M-Instruct Q4_1 under the template whose digest is given; chosen by `benchmarks/choose_heads.py` on the tune half of 53 English contracts
+# SmolLM2-135M-Instruct Q4_1 under the template whose digest is given; chosen by the procedure of
+# `benchmarks/choose_heads.py` on the tune half of the labelled contracts
 _SMOLLM2_TEMPLATE = "3e1d04961774d2f284fc94219f3ebff43deb26e9e0c6001e8b544260bf471a95"
 _SMOLLM2_WEIGHTS = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 # (layer, head): weight = quality squared over the spread of the calibrated mass; quality is the mean

@@ -96,7 +96,7 @@ def check_complete(name: str, report: dict[str, Any]) -> None:
     missing = sorted(report["missing_keys"])
     if missing:
         raise ModelError(
-            f"{name} lacks {len(missing)} of the model's tensors ({', '.join(missing[:2])}{', ...' * (len(missing) > 2)})",
+            f"{name} lacks {len(missing)} of the model's tensors, among them {missing[0]}",
             "its weights are incomplete: fetch it again",
         )
 
