@@ -97,6 +97,56 @@ def test_party_labels_come_from_the_first_page_once():
     assert [t.term for t in find_definitions(text, whole(text))] == ["甲方", "乙方"]
 
 
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("“宽限期”具有第九条第（二）款规定的含义。", "宽限期"),
+        ("“宽限期”具有本合同第九条所赋予的含义。", "宽限期"),
+        ("“宽限期”应具有附件一中载明的含义。", "宽限期"),
+        ("“宽限期”的含义见第九条。", "宽限期"),
+        ("“宽限期”一词的定义见附件一。", "宽限期"),
+    ],
+)
+def test_a_meaning_that_another_clause_gives_in_chinese(text, term):
+    assert defined(text) == {term: "meaning_given_in"}
+
+
+def test_words_about_meaning_that_define_nothing():
+    assert defined("各方确认“宽限”具有积极作用。\n标题中的“说明”不影响条款的含义。\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("甲方（出租人）：山溪公司（以下简称“甲方”）\n乙方（承租人）：林间公司（以下简称“乙方”）\n", ["甲方", "乙方"]),
+        ("甲方：山溪公司\n乙方：林间公司\n鉴于山溪公司（以下简称甲方）拟出租房屋。\n", ["甲方", "乙方"]),
+        (
+            'Hill Ltd (the "Lessor") and Wood Ltd (the "Lessee").\n\nHill Ltd of Wales (the "Lessor") owns a barn.\n',
+            ["Lessor", "Lessee"],
+        ),
+        ('Hill Ltd (the "Lessor") agrees.\n\nSigned for Hill Ltd ("Lessor")\n', ["Lessor"]),
+        ('Hill Ltd (the "Lessor") agrees.\n\nSigned for Dale plc (the "Lessor")\n', ["Lessor", "Lessor"]),
+    ],
+)
+def test_a_party_is_listed_once(text, names):
+    assert [term.term for term in find_definitions(text, whole(text))] == names
+
+
+def test_clause_of_a_term_is_the_innermost_one_that_holds_its_name():
+    text = "第一条 定义\n（一）“定金”指首笔款项。\n（二）“余款”具有第二条规定的含义。\n第二条 余款 余款为一元。\n"
+    starts = [0, text.index("（一）"), text.index("（二）"), text.index("第二条 余款")]
+    clauses = (
+        Clause(0, "第一条", "定义", Span(0, starts[3]), None, 0, "第一条"),
+        Clause(1, "（一）", "", Span(starts[1], starts[2]), 0, 1, "第一条（一）"),
+        Clause(2, "（二）", "", Span(starts[2], starts[3]), 0, 1, "第一条（二）"),
+        Clause(3, "第二条", "余款", Span(starts[3], len(text)), None, 0, "第二条"),
+    )
+    assert [(t.term, t.clause, t.kind) for t in find_definitions(text, clauses)] == [
+        ("定金", 1, "means"),
+        ("余款", 2, "meaning_given_in"),
+    ]
+
+
 def test_uses_longest_match_plural_possessive_and_not_in_the_definition():
     text = (
         '"Loss" means any Loss of money.\n"Loss Event" means a fire.\n'

@@ -189,3 +189,72 @@ def test_every_flipped_byte_gives_a_result_or_a_typed_error():
             data[source.randrange(len(data))] = source.randrange(256)
         with contextlib.suppress(DocumentError):  # any other exception fails the test
             assert isinstance(read_docx(bytes(data)).text, str)
+
+
+PLAIN = numbering(
+    level(0, "decimal", "%1.") + level(1, "decimal", "%1.%2") + level(2, "lowerLetter", "(%3)"),
+    level(0, "decimal", "(%1)"),
+    level(0, "upperLetter", "(%1)"),
+    level(0, "lowerRoman", "(%1)"),
+    level(0, "ordinalText", "%1"),
+    level(0, "upperLetter", "%1.") + level(1, "decimal", "%1."),
+)
+
+
+def numbered_paths(body: str) -> list[str]:
+    result = read(body, numbering=PLAIN)
+    return [clause.path for clause in build_clauses(result.text, result.blocks) if clause.number]
+
+
+def test_short_automatic_list_that_comes_again_is_no_table_of_contents():
+    items = "".join(paragraph(f"Ware {n};", num=(6, 1)) for n in range(1, 5))
+    again = "".join(
+        paragraph(f"Good number {n} of the second list, which is described at length;", num=(6, 1)) for n in range(1, 4)
+    )
+    body = paragraph("Prices", num=(6, 0)) + items + paragraph("Goods", num=(6, 0)) + again
+    assert numbered_paths(body) == ["A", "A/1", "A/2", "A/3", "A/4", "B", "B/1", "B/2", "B/3"]
+
+
+def test_parties_and_recitals_hold_no_clauses():
+    body = (
+        paragraph("Oak Boats Limited, the owner; and", num=(2, 0)) + paragraph("Elm Sails plc, the tenant.", num=(2, 0))
+        + paragraph("Background") + paragraph("The owner has a boat.", num=(3, 0)) + paragraph("The tenant wants it.", num=(3, 0))
+        + paragraph("The parties agree as follows:")
+        + paragraph("Boat", num=(1, 0)) + paragraph("The boat is blue.", num=(1, 1)) + paragraph("It has:", num=(1, 1))
+        + paragraph("oars; and", num=(1, 2)) + paragraph("sails.", num=(1, 2)) + paragraph("Rent", num=(1, 0))
+    )  # fmt: skip
+    assert numbered_paths(body) == ["(1)", "(2)", "(A)", "(B)", "1", "1.1", "1.2", "1.2(a)", "1.2(b)", "2"]
+
+
+def test_another_list_inside_a_clause_is_inside_it_even_in_the_last_one():
+    body = (
+        paragraph("Boat", num=(1, 0)) + paragraph("It has:", num=(1, 1)) + paragraph("oars; and", num=(4, 0))
+        + paragraph("sails.", num=(4, 0)) + paragraph("It is blue.", num=(1, 1)) + paragraph("Rent is due:", num=(1, 0))
+        + paragraph("in May; and", num=(2, 0)) + paragraph("in June.", num=(2, 0))
+    )  # fmt: skip
+    assert numbered_paths(body) == ["1", "1.1", "1.1(i)", "1.1(ii)", "1.2", "2", "2(1)", "2(2)"]
+
+
+def test_levels_decide_where_the_labels_alone_mislead():
+    # "1." under "B." looks like a return to the first "1."; words such as "First" are labels too
+    body = (
+        paragraph("Name.", num=(5, 0)) + paragraph("Shares.", num=(5, 0))
+        + paragraph("Common", num=(6, 0)) + paragraph("Votes", num=(6, 1)) + paragraph("Preferred", num=(6, 0))
+        + paragraph("Votes", num=(6, 1)) + paragraph("Price", num=(6, 1)) + paragraph("Directors.", num=(5, 0))
+    )  # fmt: skip
+    result = read(body, numbering=PLAIN)
+    clauses = build_clauses(result.text, result.blocks)
+    shown = [(c.number, None if c.parent is None else clauses[c.parent].number) for c in clauses]
+    assert shown == [
+        ("First", None), ("Second", None), ("A", "Second"), ("1", "A"), ("B", "Second"), ("1", "B"), ("2", "B"), ("Third", None),
+    ]  # fmt: skip
+    assert {c.label_source for c in clauses} == {"auto"}
+
+
+def test_number_of_an_empty_paragraph_is_printed():
+    result = read(
+        paragraph("Boat", num=(1, 0)) + paragraph("", num=(1, 0)) + paragraph("Rent", num=(1, 0)), numbering=PLAIN
+    )
+    assert result.text == "1.\tBoat\n2.\n3.\tRent"
+    assert [block.list_id for block in result.blocks] == ["1", "1", "1"]
+    assert [c.number for c in build_clauses(result.text, result.blocks)] == ["1", "2", "3"]

@@ -52,3 +52,16 @@ def test_bold_typed_labels_are_read():
 def test_headings_are_blocks_with_a_level():
     blocks = read_markdown(NESTED).blocks
     assert [(b.kind, b.level) for b in blocks if b.kind == "heading"] == [("heading", 0), ("heading", 1)]
+
+
+def test_tags_stay_in_the_text_and_leave_the_headings():
+    text = (
+        '# <span class="cover">Boat</span> **Terms**\n\n1. <span class="header_2" id="1">Purpose</span>. The yard\n'
+        'repairs <span class="key">Boats</span>.\n\n2. **Price**\n\n## <span class="x">'
+        + "Long heading " * 12
+        + "</span>\n\nText.\n"
+    )
+    found = clauses(text)
+    assert [c.heading for c in found][:3] == ["Boat Terms", "Purpose", "Price"]
+    assert found[-1].heading.startswith("Long heading Long")
+    assert not any(mark in c.heading for c in found for mark in "<>*")

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from softlookup.documents.candidates import MAX_LABELS
 from softlookup.documents.model import Clause, Coverage, Document, Source
 from softlookup.documents.readers.text import paragraphs
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.structure import build_clauses, build_structure
 
 from .builders import LEASE_EN, SERVICE_ZH
 
@@ -212,3 +213,65 @@ def test_half_a_megabyte_takes_no_quadratic_time():
     begin = time.process_time()
     build_clauses(text, paragraphs(text))
     assert time.process_time() - begin < 8
+
+
+def test_short_typed_list_that_comes_again_is_no_table_of_contents():
+    text = "第一条 付款\n（一）分四期：\n1．签约；\n2．到货；\n3．验收；\n4．质保。\n（二）单据如下，每期随发票一并交付给甲方财务部门：\n"
+    text += "".join(
+        f"{n}．第{n}份单据，写明批次、数量、单价和开户银行，由双方代表签字并加盖公章；\n" for n in range(1, 5)
+    )
+    assert [p for p in paths(text) if "（一）/" in p] == [f"第一条（一）/{n}" for n in range(1, 5)]
+    contents = "CONTENTS\n1. Boat\n2. Rent\n3. Term\n4. Law\n\n"
+    body = "".join(
+        f"{n}. {w}\nThe parties agree on the {w.lower()} in this clause. " * 4 + "\n"
+        for n, w in enumerate(["Boat", "Rent", "Term", "Law"], 1)
+    )
+    assert by_path(contents + body)["1"].span.start >= len(contents)
+
+
+IN_LINE = (
+    "1. Notices. Every notice that a party gives to the other one under this lease of the boat {first} shall be in writing and "
+    "shall be signed by an officer of that party who may bind it; (ii) shall name the boat, the berth and the harbour that it is about, "
+    "with the dates; (iii) shall be sent by a courier who keeps a record of the day and the hour of the delivery at the place; and (iv) "
+    "shall be kept by both parties for as long as the lease runs and for six years after its end.\n2. Law. The law of the harbour governs.\n"
+)
+
+
+def test_list_inside_a_sentence_is_found_whole_or_not_at_all():
+    assert paths(IN_LINE.format(first="(i)")) == ["1", "1(i)", "1(ii)", "1(iii)", "1(iv)", "2"]
+    assert paths(IN_LINE.format(first="")) == ["1", "2"]  # a list without its beginning
+    assert paths(IN_LINE.format(first="(i)").replace("(iii)", "")) == ["1", "2"]
+
+
+def test_too_many_labels_fall_back_to_paragraphs_and_say_so():
+    text = "1. x\n" * (MAX_LABELS + 10)
+    structure = build_structure(text, paragraphs(text))
+    check_invariants(text, structure.clauses)
+    assert not any(clause.number for clause in structure.clauses)
+    assert len(structure.notes) == 1
+    assert str(MAX_LABELS) in structure.notes[0]
+    assert build_structure("1. Boat\n2. Rent\n", paragraphs("1. Boat\n2. Rent\n")).notes == ()
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["(a) ", "1. A ", "; (i) it shall do this ", "Schedule 1\nText.\n", "1. x\n(a) y\n", "TABLE OF CONTENTS\n1. A\n"],
+)
+def test_hostile_labels_take_bounded_time(unit):
+    text = unit * (1_000_000 // len(unit))
+    started = time.process_time()
+    clauses = build_clauses(text, paragraphs(text))
+    assert time.process_time() - started < 12.0  # about 2 s on an idle core
+    assert clauses[-1].span.end == len(text)
+
+
+@pytest.mark.parametrize("line", [
+    '1. <span class="heading_2">Purpose</span>. The parties meet.', "1. **Purpose.** The parties meet.", "1. *Purpose*: The parties meet.",
+    "1. __Purpose.__ The parties meet.",
+])  # fmt: skip
+def test_heading_has_no_markup(line):
+    assert tree(line + "\n2. Rent. It is due.\n")[0].heading == "Purpose"
+
+
+def test_redactions_stay_in_headings():
+    assert tree("1. Fee of [***] Boats\n2. Rent\n")[0].heading == "Fee of [***] Boats"

@@ -65,3 +65,16 @@ def test_paragraphs_are_lines_or_blank_line_blocks():
     assert [lines[b.span.start : b.span.end] for b in paragraphs(lines)] == ["第一条 甲方。", "第二条 乙方。"]
     wrapped = "\n\n".join("\n".join("word " * 14 + "end" for _ in range(4)) for _ in range(8))
     assert len(paragraphs(wrapped)) == 8
+
+
+@pytest.mark.parametrize("data", ["租赁合同\n第一条 船".encode(), "é".encode("utf-8-sig"), b"1. Boat\r\n2. Rent\r\n"])
+def test_plain_utf8_needs_no_note(data):
+    assert read_text(data).coverage.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [(CHINESE.encode("gb18030"), "gb18030"), (LEASE_EN.encode("utf-16"), "utf-16"), (b"a\r\nb\nc", "1 CRLF")],
+)
+def test_another_encoding_or_mixed_line_ends_are_told(data, words):
+    assert words in read_text(data).coverage.notes[0]

@@ -155,7 +155,7 @@ def test_truncated_files_are_refused(share, gguf_file, tmp_path):
 
 def test_missing_tensors_are_refused():
     check_complete("m", {"missing_keys": set()})
-    with pytest.raises(ModelError, match=r"lacks 3 of the model's tensors \(a, b, \.\.\.\)"):
+    with pytest.raises(ModelError, match="lacks 3 of the model's tensors, among them a"):
         check_complete("m", {"missing_keys": {"c", "a", "b"}})
 
 
