@@ -258,8 +258,9 @@ def test_progress_comes_in_order(tiny_folder, contract):
     Session(tiny_folder, options=SHORT, progress=lambda phase, fraction: seen.append((phase, fraction))).open(
         contract
     ).ask(QUESTIONS[0])
-    assert list(dict.fromkeys(phase for phase, _ in seen)) == ["load", "prefill", "calibrate"]
-    for phase in ("load", "prefill", "calibrate"):
+    phases = ["load", "prefill", "calibrate", "answer"]
+    assert list(dict.fromkeys(phase for phase, _ in seen)) == phases
+    for phase in phases:
         fractions = [fraction for name, fraction in seen if name == phase]
         assert fractions == sorted(fractions)
         assert fractions[-1] == 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -153,7 +153,7 @@ class OpenDocument:
         """Ask one question. Raises ``UsageError`` for an empty one, ``CapacityError`` for one too long."""
         return next(self.ask_all([question]))
 
-    def ask_all(self, questions: Sequence[str], on_token: Callable[[int], None] | None = None) -> Iterator[Answer]:
+    def ask_all(self, questions: Sequence[str]) -> Iterator[Answer]:
         """Ask several questions; the document is read once for all of them (or once per group when retrieved)."""
         for question in questions:
             self._check_question(question)
@@ -168,7 +168,7 @@ class OpenDocument:
             group = questions[start : start + size]
             reading = self.reading(group)
             for question in group:
-                yield self._ask(question, reading, on_token)
+                yield self._ask(question, reading)
 
     def _check_question(self, question: str) -> None:
         if not question.strip():
@@ -221,7 +221,7 @@ class OpenDocument:
         self._pending["prefill"] = time.perf_counter() - start
         return Reading(prefilled, context, self.chunks)
 
-    def _ask(self, question: str, reading: Reading, on_token: Callable[[int], None] | None) -> Answer:
+    def _ask(self, question: str, reading: Reading) -> Answer:
         from softlookup.diagnostics.monitors import AttentionMonitor
 
         options = self.session.options
@@ -234,8 +234,9 @@ class OpenDocument:
             alpha=options.alpha,
             max_new_tokens=options.max_answer_tokens,
             monitor=monitor,
-            on_token=on_token,
+            on_token=lambda count: self.session.progress("answer", count / options.max_answer_tokens),
         )
+        self.session.progress("answer", 1.0)
         spent = {**self._pending, "question": decoded.question_seconds, "answer": decoded.answer_seconds}
         self._pending = {}
         run = RunFacts(

@@ -95,7 +95,7 @@ class Reading:
         monitor: Callable[[AttentionCall], None] | None = None,
         on_token: Callable[[int], None] | None = None,
     ) -> tuple[QuestionEvidence, Decoded]:
-        """Read ``question``, score its evidence, and decode an answer, all in one pass over the suffix.
+        """Read ``question``, score its evidence, and decode an answer if there is any, in one pass.
 
         ``monitor`` sees every layer of the question's rows.
         """
@@ -109,16 +109,20 @@ class Reading:
             if monitor is not None:
                 monitor(call)
 
+        def decision() -> Decision:
+            scores = passage_scores(collector.mass[0], calibration.null, self.profile.weights)
+            return decide(scores, calibration.off_topic_maxima, alpha)
+
         answer_rows = PassageMass(self.profile, self._map, 1, accumulate=True)
         decoded = self.prefilled.answer(
             suffix,
             max_new_tokens=max_new_tokens,
             callback=callback,
             answer_callback=lambda call: answer_rows.collect(call, [(0, slice(0, 1))]),
+            wanted=lambda: decision().found,
             on_token=on_token,
         )
         scores = passage_scores(collector.mass[0], calibration.null, self.profile.weights)
-        decision = decide(scores, calibration.off_topic_maxima, alpha)
         answer_passage = None
         if decoded.ids:
             mass = answer_rows.mass[0] / len(decoded.ids)
@@ -128,7 +132,7 @@ class Reading:
                 alpha,
             )
             answer_passage = at_answer.best if at_answer.found else None
-        return QuestionEvidence(scores, decision, answer_passage), decoded
+        return QuestionEvidence(scores, decision(), answer_passage), decoded
 
 
 def _profile(prefilled: Prefilled) -> HeadProfile:

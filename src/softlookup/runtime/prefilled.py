@@ -100,10 +100,12 @@ class Prefilled:
         max_new_tokens: int,
         callback: Callback | None = None,
         answer_callback: Callback | None = None,
+        wanted: Callable[[], bool] | None = None,
         on_token: Callable[[int], None] | None = None,
     ) -> Decoded:
         """Run one suffix (observed by ``callback``) and decode greedily (observed by ``answer_callback``).
 
+        Nothing is decoded when ``wanted``, called after the suffix, says False.
         Raises ``CapacityError`` when suffix and answer do not fit the window, ``ModelError`` when the
         logits are not finite: no answer is made from NaN.
         """
@@ -123,8 +125,9 @@ class Prefilled:
                 logits = self._forward(suffix.ids, range(start, start + len(suffix)))
             token, logprob = _greedy(logits)
             asked = time.perf_counter()
+            most = max_new_tokens if wanted is None or wanted() else 0
             with self._observed(answer_callback):
-                while token not in stop and len(chosen) < max_new_tokens:
+                while token not in stop and len(chosen) < most:
                     chosen.append(token)
                     logprobs.append(logprob)
                     if on_token is not None:
