@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.documents.definitions import definition_spans, find_definitions, find_uses, term_variants
+from softlookup.documents.definitions import definition_spans, find_definitions, find_uses, names_party, term_variants
 from softlookup.documents.model import Clause, Span
 
 
@@ -218,3 +218,60 @@ def test_speed_on_a_long_contract():
     assert time.perf_counter() - start < 3
     assert len(terms) == 300
     assert len(uses) == 20_000
+
+
+@pytest.mark.parametrize(
+    "piece", [" ", '"', "“”", "“甲”或", "“A” or ", "以下简称“甲”、", "X means ", "\t", "(the ", "“甲”具有", "**"]
+)
+def test_hostile_text_is_searched_in_time(piece):
+    text = piece * (60_000 // len(piece))
+    start = time.process_time()
+    terms = find_definitions(text, whole(text, "Definitions"))
+    find_uses(text, terms)
+    assert time.process_time() - start < 2
+
+
+def test_a_term_that_is_defined_thousands_of_times_is_used_in_time():
+    text = '"Gem" means a Gem of stone.\n' * 5000
+    start = time.process_time()
+    find_uses(text, find_definitions(text, whole(text)))
+    assert time.process_time() - start < 3
+
+
+def test_definition_spans_of_wrapped_lines_lists_and_shared_sentences():
+    text = (
+        "“Rent” means the money that the hirer of the boat\nshall pay each month.\n"
+        "“Grace” means:\n(a) nine days; and\n(b) two more.\n2. Next. "
+        "“Oar” and “Sail” mean what moves the boat.\n"
+    )
+    terms = find_definitions(text, whole(text))
+    spans = [text[s.start : s.end] for s in definition_spans(text, terms)]
+    assert spans[0] == "“Rent” means the money that the hirer of the boat\nshall pay each month."
+    assert spans[1] == "“Grace” means:\n(a) nine days; and\n(b) two more."
+    assert spans[2].endswith("“Oar” and “Sail” mean what moves the boat.")
+
+
+def test_definition_span_of_a_name_given_deep_in_a_paragraph_is_short():
+    text = "1 The hirer sails on the lake and so on " * 60 + '(the "Trip") every day ' + "and again " * 100 + "\n"
+    (span,) = definition_spans(text, find_definitions(text, whole(text)))
+    assert '"Trip"' in text[span.start : span.end]
+    assert len(span) < 900
+
+
+def test_names_of_parties():
+    text = 'Hill Ltd (the "Lessor") hires a boat (the "Boat"). 山溪公司（以下简称“出租人”）提供船只（以下简称“船”）。\n'
+    terms = find_definitions(text, whole(text))
+    assert {t.term: names_party(text, t) for t in terms} == {
+        "Lessor": True, "Boat": False, "出租人": True, "船": False,
+    }  # fmt: skip
+
+
+def test_a_heading_after_a_label_is_not_defined_by_it():
+    assert defined('"MAA" has the meaning set forth in Section 1.44 ("Drug Approval").') == {"MAA": "meaning_given_in"}
+
+
+def test_labelled_lines_of_a_definitions_section():
+    text = "Boat: A vessel.\nLake: The water.\nOar: A tool.\nSail: A cloth.\n"
+    assert list(defined(text, "Definitions")) == ["Boat", "Lake", "Oar", "Sail"]
+    assert defined(text, "Notices") == {}
+    assert defined("Boat: A vessel.\nNote: This is odd.\n", "Definitions") == {}

@@ -197,7 +197,7 @@ PLAIN = numbering(
     level(0, "upperLetter", "(%1)"),
     level(0, "lowerRoman", "(%1)"),
     level(0, "ordinalText", "%1"),
-    level(0, "upperLetter", "%1.") + level(1, "decimal", "%1."),
+    level(0, "upperLetter", "%1.") + level(1, "decimal", "%2."),
 )
 
 

@@ -56,3 +56,17 @@ def test_contract_texts_have_numbered_clauses():
         check_invariants(document.text, document.clauses)
         numbered.append(sum(1 for clause in document.clauses if clause.number))
     assert sum(count >= 10 for count in numbered) >= 0.8 * len(numbered), numbered
+
+
+def test_word_lists_nest_as_their_levels_say():
+    document = read_document(SHARED / "awkward/docx/nvca_model_coi_xrefs_footnotes.docx")
+    numbers = [
+        [document.clauses[i].number for i in reversed([c.index, *(a.index for a in document.ancestors(c.index))])]
+        for c in document.clauses
+        if c.label_source == "auto"
+    ]
+    assert [chain[-4:] for chain in numbers if chain[-1] == "2.3.1"] == [["B", "2", "2.3", "2.3.1"]]
+    outer = {chain[-1]: chain[:-1] for chain in numbers if chain[-1] in ("Fourth", "Fifth", "3.3.9", "9", "B")}
+    assert outer["Fourth"] == outer["Fifth"]
+    assert outer["B"][-1] == "Fourth"
+    assert outer["3.3.9"][-3:] == ["B", "3", "3.3"]

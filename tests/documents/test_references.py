@@ -1,6 +1,7 @@
 """Cross references: what they point to, their status and their effect, English and Chinese."""
 
 import re
+import time
 from itertools import pairwise
 
 import pytest
@@ -515,3 +516,29 @@ def test_a_label_that_repeats_is_taken_from_the_same_schedule():
     assert place is not None
     assert clauses[place.clause].parent == source
     assert place.exact
+
+
+HOSTILE = [
+    "Section 1, ", "Sections 1, 2 and ", "第一条第二款第三项、", "第1、", "notwithstanding i i i i section ",
+    "第一章 ……3 ", "(a)", " ", "\n", ".", "第", "such X ", "Section 1 A .... 3 ", "1.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_is_searched_in_time(piece):
+    text = piece * (60_000 // len(piece))
+    clauses = (Clause(0, "1", "", Span(0, len(text)), None, 0, "1"),)
+    start = time.process_time()
+    find_references(text, clauses, ())
+    assert time.process_time() - start < 2
+
+
+def test_many_clauses_with_one_label_are_searched_in_time():
+    line = "(a) see clause (zz), clause (b) and the preceding clause.\n"
+    text = "1 Head\n" + line * 3000
+    head = Clause(0, "1", "", Span(0, len(text)), None, 0, "1")
+    starts = range(7, len(text), len(line))
+    items = (Clause(i, "(a)", "", Span(s, s + len(line)), 0, 1, "1(a)") for i, s in enumerate(starts, 1))
+    start = time.process_time()
+    find_references(text, (head, *items), ())
+    assert time.process_time() - start < 2

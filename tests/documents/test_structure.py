@@ -230,10 +230,10 @@ def test_short_typed_list_that_comes_again_is_no_table_of_contents():
 
 
 IN_LINE = (
-    "1. Notices. Every notice that a party gives to the other one under this lease of the boat {first} shall be in writing and "
-    "shall be signed by an officer of that party who may bind it; (ii) shall name the boat, the berth and the harbour that it is about, "
-    "with the dates; (iii) shall be sent by a courier who keeps a record of the day and the hour of the delivery at the place; and (iv) "
-    "shall be kept by both parties for as long as the lease runs and for six years after its end.\n2. Law. The law of the harbour governs.\n"
+    "1. Duties. The tenant keeps these things in the boat house and shows them to the owner {first} Oars and sails of every boat "
+    "that lies at the quay of the club in summer, with their bags; (ii) Ropes and anchors that belong to the club, with a list of them that the tenant keeps "
+    "up to date; (iii) Lamps, horns and flags that the harbour master asks for in the winter, in good order and ready for use; and (iv) "
+    "Paint and brushes for the work that the tenant does in the spring of every year.\n2. Law. The law of the harbour governs.\n"
 )
 
 
@@ -258,10 +258,10 @@ def test_too_many_labels_fall_back_to_paragraphs_and_say_so():
     ["(a) ", "1. A ", "; (i) it shall do this ", "Schedule 1\nText.\n", "1. x\n(a) y\n", "TABLE OF CONTENTS\n1. A\n"],
 )
 def test_hostile_labels_take_bounded_time(unit):
-    text = unit * (1_000_000 // len(unit))
+    text = unit * (300_000 // len(unit))
     started = time.process_time()
     clauses = build_clauses(text, paragraphs(text))
-    assert time.process_time() - started < 12.0  # about 2 s on an idle core
+    assert time.process_time() - started < 10.0  # about 1 s on an idle core
     assert clauses[-1].span.end == len(text)
 
 

@@ -6,14 +6,15 @@ than before a lower-case word. ``sequences.py`` decides by continuity.
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
 from softlookup.documents.model import Block, LabelSource
-from softlookup.documents.numbering import FOLD, Label, label_at, parse_label
-from softlookup.documents.readers.text import is_hard_wrapped
+from softlookup.documents.numbering import Label, Reading, label_at, parse_label
 
+MAX_LABELS = 30_000  # contracts have 300 in 100,000 characters, statutes 1,400; more than this costs many seconds
 # what may stand before a label on its line: blanks, Markdown marks, inline tags
 _LEAD = re.compile(r"(?:[ ]|[>#*_|•·+]|-(?=[ ])|\\(?=[\d(])|</?[a-zA-Z][^<>\n]{0,200}>)*")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
@@ -30,13 +31,14 @@ _CITING = re.compile(
     r"months?|years?|percent|business|calendar|if|on|from|the)\b|[,;]|\)|款|项|規定|规定|的|所|及|和|至|或|或者|、第)"
 )
 _FINAL = '.;:!?。；：！？)）”"’]_'
+_CLAUSE_END = (";", ",", ":", "。", "；", "，", "：", " and", " or")  # no entry of a list of contents ends so
 _OPENING_WORD = re.compile(r"[*_ \"“'‘\[(<]*([^\W_])")
 _PAGE_TAIL = re.compile(
     r"(?:\.[ ]?){4,}[ ]*(?:[A-Z]-)?(?:\d{1,3}|[ivxlc]{1,6})?[ ]*$|(?:…|⋯){2,}"
     r"|[ ]{3,}\d{1,3}[ ]*$|\t\d{1,3}[ ]*$"
 )
 _LEADERS = re.compile(r"[^.\n]{2,120}(?:\.[ ]?){5}")
-_REFERRING = re.compile(
+REFERRING = re.compile(
     r"(?:\b(?:in|of|to|under|with|and|or|by|this|per|see|from|than|such|said|through|pursuant|Section|Sections|"
     r"Article|Articles|Clause|Clauses|Exhibit|Schedule|paragraph|subsection|No)|,)[ ]*$",
 )
@@ -47,6 +49,8 @@ class Candidate:
     """A label with its evidence: ``start`` is where the clause would begin, ``strength`` may be negative.
 
     ``line_end`` is the end of the line it stands on; ``in_line`` tells that text stands before it there.
+    ``listed`` tells that the line looks like one of a list of contents, ``ended`` that it ends as a clause does.
+    A label with a ``list_id`` is a fact stated by the format, whatever it looks like.
     """
 
     start: int
@@ -56,12 +60,21 @@ class Candidate:
     in_line: bool
     source: LabelSource = "typed"
     listed: bool = False
+    ended: bool = False
+    list_id: str = ""
+    list_level: int = 0
 
 
-def find_candidates(text: str, blocks: tuple[Block, ...]) -> tuple[Candidate, ...]:
-    """Every place of ``text`` where a label may stand, in order of offset."""
-    folded = text.translate(FOLD)
-    wrapped = is_hard_wrapped(text)
+def find_candidates(
+    text: str, folded: str, blocks: tuple[Block, ...], *, is_wrapped: bool
+) -> tuple[Candidate, ...] | None:
+    """Every place of ``text`` where a label may stand, in order of offset; None for more than ``MAX_LABELS``.
+
+    ``folded`` is ``text.translate(FOLD)``; ``is_wrapped`` tells that lines were broken at a fixed width, so that
+    a new line is no new paragraph.
+    """
+    if next(itertools.islice(_MIDDLE.finditer(folded), 3 * MAX_LABELS, None), None) is not None:
+        return None
     by_start = {block.span.start: block for block in blocks}
     skipped = [block.span for block in blocks if block.kind in ("toc", "footnote")]
     starts = [span.start for span in skipped]
@@ -72,11 +85,13 @@ def find_candidates(text: str, blocks: tuple[Block, ...]) -> tuple[Candidate, ..
         previous_blank = previous_end < 0 or text.count("\n", previous_end, start) > 1
         at = bisect_right(starts, start) - 1
         if at < 0 or not skipped[at].start <= start < skipped[at].end:
-            paragraph = previous_blank or not wrapped or _ends_short(folded, previous_end)
+            paragraph = previous_blank or not is_wrapped or _ends_short(folded, previous_end)
             found.extend(
                 _line_candidates(text, folded, start, end, paragraph=paragraph, block=_block_in(by_start, text, start))
             )
         previous_end = end
+        if len(found) > MAX_LABELS:
+            return None
     return tuple(found)
 
 
@@ -115,7 +130,8 @@ def _line_candidates(
             strength = _line_strength(folded, label, start, end, paragraph=paragraph)
             listed = is_contents_entry(folded[label.end : end])
             begin = start + _indent(folded, start, end)
-            found.append(Candidate(begin, label, strength, end, in_line=False, listed=listed))
+            ended = folded[max(start, end - 40) : end].rstrip(" *_").endswith(_CLAUSE_END)
+            found.append(Candidate(begin, label, strength, end, in_line=False, listed=listed, ended=ended))
             position = label.end
     found.extend(_middle_candidates(text, folded, position, end))
     return found
@@ -129,15 +145,21 @@ def _indent(folded: str, start: int, end: int) -> int:
 def _automatic(text: str, folded: str, start: int, end: int, block: Block) -> Candidate | None:
     """Candidate for a number that the format itself states; certain, so it outweighs any continuity."""
     parsed = parse_label(block.label)
-    if parsed is None:
+    stands = text.startswith(block.label, block.span.start)
+    if parsed is None and not (block.list_id and stands):
         return None
     lead = _LEAD.match(folded, start, end)
     printed = label_at(folded, lead.end() if lead else start, text)
-    stands = text.startswith(block.label, block.span.start)
     label_end = block.span.start + len(block.label) if stands else (printed.end if printed else start)
-    label = Label(block.span.start, label_end, parsed.number, parsed.readings, parsed.has_keyword)
+    if parsed is None:  # "First", "5A.": no form that a typed label is known by
+        label = Label(block.span.start, label_end, block.label.rstrip(" .:："), (Reading("auto", (0,)),))
+    else:
+        label = Label(block.span.start, label_end, parsed.number, parsed.readings, parsed.has_keyword)
     source: LabelSource = "auto" if stands else "inferred"
-    return Candidate(block.span.start, label, 6.0, end, in_line=False, source=source)
+    return Candidate(
+        block.span.start, label, 6.0, end, in_line=False, source=source, list_id=block.list_id,
+        list_level=block.level or 0,
+    )  # fmt: skip
 
 
 def _line_strength(folded: str, label: Label, start: int, end: int, *, paragraph: bool) -> float:
@@ -183,7 +205,7 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
         final = before.rstrip()[-1:] in tuple(".;:!?。；：")
         wide = gap.end() - gap.start() >= 2 and folded[gap.start() : gap.end()].startswith("  ")
         listed = before.rstrip().endswith(",") and label.readings[0].style.endswith("()")
-        if _REFERRING.search(before) and not wide and not listed:
+        if REFERRING.search(before) and not wide and not listed:
             continue
         strength = (0.7 if wide else 0.1) + (0.5 if final else 0.0) + _follow_strength(folded, label, end)
         single = label.readings[0].style
@@ -198,7 +220,7 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
         if (
             label is not None
             and label.end <= end
-            and not _REFERRING.search(folded[max(0, gap.start() - 24) : gap.start()])
+            and not REFERRING.search(folded[max(0, gap.start() - 24) : gap.start()])
         ):
             found.append(Candidate(gap.end(), label, -0.2, end, in_line=True))
     return sorted({c.start: c for c in reversed(found)}.values(), key=lambda c: c.start)

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import re
 
-_MARKUP = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>|\*\*|^[#>\s]+|\[(?=[^\]\n]*\]\()|\]\([^)\n]*\)")
+# tags, emphasis (not a redaction "[***]"), heading marks, links
+_MARKUP = re.compile(
+    r"</?[a-zA-Z][^<>\n]{0,500}>|(?<![\[*])\*{1,3}(?![\]*])|(?<!\w)__(?=[^\W_])|`"
+    r"|(?<=[^\W_])__(?!\w)|(?<=[^\W_][.:])__(?!\w)"
+    r"|^[#>\s]+|\[(?=[^\]\n]*\]\()|\]\([^)\n]*\)"
+)
 _BLANKS = re.compile(r"\s+")
 _RUN_IN = re.compile(
     r"(?P<name>[^.:\n]{2,110}?(?:\b(?:etc|No|Inc|Co|Corp|U\.S)\.[^.:\n]{0,60}?)?)"
@@ -57,6 +62,11 @@ def heading_line(line: str) -> str:
     if _HAN.search(cleaned):
         return cleaned if len(cleaned) <= 30 and not re.search(r"[，。；,;：:_]", cleaned) else ""
     return cleaned.rstrip(" .:") if _is_name(cleaned) and not cleaned.endswith((",", ";")) else ""
+
+
+def shortened(line: str) -> str:
+    """The beginning of a line that is a heading by its format, without markup; at most 80 characters."""
+    return _clean(line).strip()[:80].rstrip()
 
 
 def _on_line(rest: str, *, whole: bool) -> str:

@@ -17,16 +17,16 @@ from softlookup.documents.model import Clause
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_labels import FALLBACKS, LabelKey, label_key, number_value
 
-_SAME_LABEL_TRIED = 8  # clauses with the same label that are compared on either side of the source
+_SAME_LABEL_TRIED = 3  # clauses with the same label that are compared on either side of the source
 # what a drafter calls 第（一）款 is printed as （一）; in statutes （一） is a 项 and a 款 is a paragraph
 _BRACKETS_ARE_PARAGRAPHS = re.compile(r"第\s*[（(][^（）()\s]{1,4}[）)]\s*款")
-_PRINTED_ITEM = re.compile(r"\(\s*([^()\s]{1,6})\s*\)|(?:^|[:;。\n]\s*)(\d{1,2})[.、](?!\d)")
-_PRINTED_NUMBER = re.compile(r"(?:^|\n\s*|[.;:]\s+)(\d+(?:\.\d+)+)(?!\d)")
+_PRINTED_ITEM = re.compile(r"\(\s?([^()\s]{1,6})\s?\)|(?:^|[:;。\n][ \t]{0,8})(\d{1,2})[.、](?!\d)")
+_PRINTED_NUMBER = re.compile(r"(?:^|\n[ \t]{0,8}|[.;:]\s)(\d+(?:\.\d+)+)(?!\d)")
 _SENTENCE = re.compile(r"[。；：，:;,]|\.\s")
 
 
 class Place(NamedTuple):
-    """Clause number ``clause`` of the tree; ``exact`` tells whether the whole label was followed, not only its first steps."""
+    """Index of a clause; ``exact`` tells whether the whole label led there, not only its first steps."""
 
     clause: int
     exact: bool
@@ -205,6 +205,8 @@ class LabelIndex:
                 candidates = [c for c in candidates if number in self._printed_in(c)]
                 if candidates:
                     return Place(candidates[0], exact=True)
+            elif candidates and length == len(label.parts):
+                return Place(candidates[0], exact=True)
             elif candidates:
                 places = [self.walk(c, label.parts[length:]) for c in candidates]
                 return next((place for place in places if place.exact), places[0])
@@ -243,7 +245,7 @@ class LabelIndex:
         for at, step in enumerate(steps):
             following = self._paragraph(index, step) if step[0] == "款" else self._labelled(index).get(step)
             if following is None:  # (i), (ii), ... may run inside the text
-                return Place(index, exact=all(self._prints(index, rest) for rest in steps[at:]))
+                return Place(index, exact=step[0] != "款" and all(self._prints(index, rest) for rest in steps[at:]))
             index = following
         return Place(index, exact=True)
 

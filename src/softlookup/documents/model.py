@@ -46,6 +46,8 @@ class Block:
     ``label`` is the printed clause label when the format carries it outside the running text
     (automatic numbering in DOCX); it then also stands at the start of the block's text.
     ``level`` is the outline or list level (0 = outermost) when the format states one.
+    ``list_id`` names the automatic list that ``label`` counts in ("" for none); labels of one list are
+    nested by ``level``.
     """
 
     span: Span
@@ -53,6 +55,7 @@ class Block:
     label: str = ""
     level: int | None = None
     page: int | None = None
+    list_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ Not for choosing labels (``selection.py``) nor for spans and paths (``structure.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from softlookup.documents.automatic import Lists, place
 from softlookup.documents.model import LabelSource
 
 _RANK = {
@@ -15,6 +17,7 @@ _RANK = {
     "section": 5, "zh-article": 5,
 }  # fmt: skip
 _LIST_STYLES = frozenset(("zh-list", "upper-roman.", "upper-letter.", "decimal1", "decimal1、"))
+_DEEPEST = 30  # clauses inside one another; hostile input nests without end
 BOUNDARY = "boundary"  # unnumbered text that ends every clause before it: a signature block
 
 
@@ -32,18 +35,23 @@ class Node:
     parent: int | None = None
     source: LabelSource = "typed"
     outline: int = 0  # depth of an unnumbered heading
+    list_id: str = ""  # the automatic list that the label counts in
+    list_level: int = 0
 
 
-def nest(nodes: Sequence[Node]) -> None:
-    """Set the ``parent`` of every node; ``nodes`` are in document order."""
+def nest(nodes: Sequence[Node], lists: Lists) -> None:
+    """Set the ``parent`` of every node; ``nodes`` are in document order, ``lists`` is their survey."""
     stack: list[int] = []
     allowed: dict[str, frozenset[str]] = {}
     outer = _outer_styles(nodes)
     for index, node in enumerate(nodes):
-        if all(nodes[at].style != node.style for at in stack):
-            depth = next((d for d, at in enumerate(stack) if (node.style, nodes[at].style) in outer), len(stack))
-            del stack[depth:]
-        _pop_for(nodes, stack, index, allowed)
+        is_fact = bool(node.list_id) and node.style != "schedule" and place(nodes, stack, index, lists)
+        if not is_fact:
+            if all(nodes[at].style != node.style for at in stack):
+                depth = next((d for d, at in enumerate(stack) if (node.style, nodes[at].style) in outer), len(stack))
+                del stack[depth:]
+            _pop_for(nodes, stack, index, allowed)
+        del stack[_DEEPEST:]
         node.parent = stack[-1] if stack else None
         if node.style not in allowed:
             allowed[node.style] = frozenset(nodes[i].style for i in stack)
@@ -95,7 +103,7 @@ def _pop_for(nodes: Sequence[Node], stack: list[int], index: int, allowed: dict[
         _pop_while(
             nodes,
             stack,
-            lambda top: not (top.style == "schedule" or (top.style == "heading" and top.outline < node.outline)),
+            lambda top: not (top.style == "schedule" or _outline(top) < node.outline),
         )
     elif node.style in _RANK:
         _pop_ranked(nodes, stack, index, allowed)
@@ -105,6 +113,13 @@ def _pop_for(nodes: Sequence[Node], stack: list[int], index: int, allowed: dict[
         _pop_listed(nodes, stack, index)
     if node.style not in ("schedule", BOUNDARY, "heading") and stack and nodes[stack[-1]].style == BOUNDARY:
         stack.pop()
+
+
+def _outline(top: Node) -> float:
+    """Depth of a heading or of an automatic label; infinite where only the label style tells it."""
+    if top.style == "heading":
+        return top.outline
+    return top.list_level if top.list_id else math.inf
 
 
 def _pop_while(nodes: Sequence[Node], stack: list[int], condition: Callable[[Node], bool]) -> None:

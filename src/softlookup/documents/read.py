@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from softlookup.documents.definitions import find_definitions
@@ -20,7 +21,7 @@ from softlookup.documents.readers.markdown import read_markdown
 from softlookup.documents.readers.pdf import read_pdf
 from softlookup.documents.readers.text import decode, normalise_line_ends, read_text
 from softlookup.documents.references import find_references
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.structure import build_structure
 from softlookup.errors import DocumentError
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -55,14 +56,15 @@ def read_document(path: str | os.PathLike[str], *, encoding: str | None = None) 
     kind, result = _read(data, Path(path).suffix.lower(), encoding)
     if not result.text.strip() and not result.coverage.skipped:
         raise DocumentError(f"a document with text is required, {name} holds none", "check that it is the right file")
-    clauses = build_clauses(result.text, result.blocks)
+    structure = build_structure(result.text, result.blocks)
+    clauses = structure.clauses
     terms = find_definitions(result.text, clauses)
     return Document(
         text=result.text,
         source=Source(path=name, sha256=hashlib.sha256(data).hexdigest(), format=kind, size=len(data)),
         blocks=result.blocks,
         clauses=clauses,
-        coverage=result.coverage,
+        coverage=replace(result.coverage, notes=result.coverage.notes + structure.notes),
         terms=terms,
         references=find_references(result.text, clauses, terms),
         generated=result.generated,

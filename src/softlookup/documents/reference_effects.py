@@ -62,6 +62,14 @@ _AFTER_ZH = re.compile(r"(?:所|的)?(?:规定|约定)?(?:的)?[^，。；、]{0
 _EXCEPT_AFTER_ZH = re.compile(r"(?:对此)?另有(?:规定|约定)的?[，,]?(?:除外|从其(?:规定|约定))")
 _SAME_ZH_BEFORE = re.compile(r"(?:参照适用|参照|比照|准用|同样适用|适用)$")
 _SAME_EN_AFTER = re.compile(r"[^.;]{0,60}\b(?:mutatis\s+mutandis|likewise|in\s+the\s+same\s+way)\b", re.IGNORECASE)
+# without any of these words there is no effect, and most references have none
+_HINTS_BEFORE = (
+    *("notwithstanding", "spite", "despite", "except", "other", "save", "unless", "but", "excluding", "subject"),
+    *("conditioned", "适用", "参照", "比照", "准用", "除", "但", "尽管", "虽", "论", "不管", "即使", "不受"),
+    *("受", "遵守", "以", "符合", "违反", "满足", "影响"),
+)
+_HINTS_AFTER = ("apply", "notwithstanding", "mutatis", "likewise", "way", "不适用", "另有")
+_MARKUP = re.compile(r"</?[a-z][^<>\n]{0,80}>|\*\*")  # Markdown keeps inline HTML
 _SENTENCE_STOP = re.compile(r"[.;](?=\s+[A-Z(])|[。；]|\n\s*\n")
 _PRECEDING = re.compile(r"(?:the\s+)?(?:immediately\s+)?(?:preceding|previous|foregoing|prior)\b|[前上]", re.IGNORECASE)
 _ITSELF = re.compile(r"this\b|本", re.IGNORECASE)
@@ -83,14 +91,20 @@ def with_effects(text: str, references: Sequence[CrossReference]) -> Iterator[Cr
 
     "Subject to clauses 5, 6 and 7" makes the source subject to all three. Anaphors keep theirs.
     """
-    for group in _lists(text, references):
+    for group in reference_lists(text, references):
         span = Span(group[0].span.start, group[-1].span.end)
         effect = effect_of(text, span)
         for reference in group:
-            yield reference if _ANAPHOR.match(text, reference.span.start) else replace(reference, effect=effect)
+            keeps = effect == "refers" or is_anaphor(text, reference)
+            yield reference if keeps else replace(reference, effect=effect)
 
 
-def _lists(text: str, references: Sequence[CrossReference]) -> Iterator[list[CrossReference]]:
+def is_anaphor(text: str, reference: CrossReference) -> bool:
+    """Whether the reference points back with a word ("such Losses", 该等损失) and not with a label."""
+    return reference.status == "inferred" and _ANAPHOR.match(text, reference.span.start) is not None
+
+
+def reference_lists(text: str, references: Sequence[CrossReference]) -> Iterator[list[CrossReference]]:
     """References that are members of one list, in order; a reference alone is a list of one."""
     group: list[CrossReference] = []
     pending = 0  # members at the end of ``group`` that only a comma joins so far
@@ -122,10 +136,13 @@ def _settled(group: list[CrossReference], pending: int) -> Iterator[list[CrossRe
 
 def effect_of(text: str, span: Span) -> ReferenceEffect:
     """Effect that the words around the references at ``span`` give them; "refers" when they give none."""
-    before = text[max(0, span.start - _REACH) : span.start]
+    before = _MARKUP.sub("", text[max(0, span.start - _REACH) : span.start])
+    after = text[span.end : span.end + _REACH]
+    lowered, following = before.lower(), after.lower()
+    if not any(h in lowered for h in _HINTS_BEFORE) and not any(h in following for h in _HINTS_AFTER):
+        return "refers"
     stops = list(_SENTENCE_STOP.finditer(before))
     before = before[stops[-1].end() :] if stops else before
-    after = text[span.end : span.end + _REACH]
     stop = _SENTENCE_STOP.search(after)
     after = after[: stop.start()] if stop else after
     for pattern, effect in _BEFORE_EN:

@@ -11,7 +11,7 @@ from softlookup.documents.reference_labels import LabelKey, head_length, label_k
 
 _ITEM = r"\((?:[a-z]{1,2}|[A-Z]{1,2}|[ivxl]{1,6}|[IVXL]{1,6}|\d{1,3})\)"
 _DOTTED = (
-    r"\d{1,4}[A-Z]?(?:[.-]\d{1,3})*(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z]))*"
+    r"\d{1,4}[A-Z]?(?:\.\d{1,3}|-\d{1,4})*(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z]))*"
     rf"(?:\s?{_ITEM}|{_ITEM})*(?![\d%])"
 )
 _LETTER = r"[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![\w’'&])[\"”]?"
@@ -57,6 +57,7 @@ _CONTENTS_LINE = re.compile(
     r"\.?\s+[A-Z][^.;:\n]{2,120}?(?:\s*\.{3,}\s*|\s{2,}|\s)\d{1,3}"
     r"(?=\s*\n|\s+(?:Section|SECTION|Article|ARTICLE|Exhibit|Annex)\s)"
 )
+_LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
 _THIS_BEFORE = re.compile(r"\bthis\s+$", re.IGNORECASE)
 
 
@@ -171,7 +172,9 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
         return True  # "...as follows: ARTICLE I APPOINTMENT": a heading that lost its line break
     if _CONTENTS_LINE.match(text, match.end()):
         return True
-    line_start = text.rfind("\n", 0, match.start()) + 1
+    line_start = text.rfind("\n", max(0, match.start() - _LABEL_WITHIN), match.start()) + 1
+    if line_start == 0 and match.start() > _LABEL_WITHIN:
+        return False
     if text[line_start : match.start()].strip(" \t#>*|"):
         return False
     earlier = text[max(0, line_start - 80) : line_start].rstrip(" \t")

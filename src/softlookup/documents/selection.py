@@ -8,10 +8,12 @@ from __future__ import annotations
 import itertools
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from softlookup.documents.candidates import Candidate
+from softlookup.documents.inline_lists import InlineLists
 from softlookup.documents.numbering import Reading
 from softlookup.documents.sequences import Item, accept
 
@@ -33,6 +35,7 @@ _CONTENTS_LOOSE = re.compile(r"TABLE OF CONTENTS")
 _FILING_NUMBER = re.compile(r"\d{1,3}[.]\d")
 _LONGEST_CONTENTS = 40_000
 _NEAR_BEGINNING = 15_000
+_LONGEST_RUNS = 8  # the text of a list of contents is among the longest lists after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ def contents_regions(text: str, candidates: Sequence[Candidate]) -> list[tuple[i
         end = next((e for entry in entries if (e := _recurrence(candidates, entry, heading)) is not None), None)
         end = end or _body_start(candidates, first, heading)
         if end is not None:
-            regions.append((heading, end))
+            fact = next((c.start for c in candidates[first:] if c.list_id), end)  # a list of contents has none
+            regions.append((heading, min(end, fact)))
     return regions
 
 
@@ -110,7 +114,8 @@ def outside(candidates: Iterable[Candidate], regions: Sequence[tuple[int, int]])
     for index, candidate in enumerate(found):
         around = listed[max(0, index - 3) : index] + listed[index + 1 : index + 4]
         in_list = candidate.listed or (len(around) >= 4 and sum(around) > len(around) // 2)  # a wrapped entry
-        if not in_list and not any(a <= candidate.start < b for a, b in regions):
+        in_list = in_list or any(a <= candidate.start < b for a, b in regions)
+        if candidate.list_id or not in_list:
             kept.append(candidate)
     return kept
 
@@ -124,10 +129,10 @@ def schedules(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     for index, head in enumerate(heads):
         following = heads[index + 1] if index + 1 < len(heads) else None
         listed = following is not None and following.start - head.start < 200 and _key(following) != _key(head)
-        if not listed and not (kept and _key(kept[-1]) == _key(head)):
+        if head.list_id or (not listed and not (kept and _key(kept[-1]) == _key(head))):
             kept.append(head)
     last = {_key(head): index for index, head in enumerate(kept)}
-    return [head for index, head in enumerate(kept) if last[_key(head)] == index]
+    return [head for index, head in enumerate(kept) if head.list_id or last[_key(head)] == index]
 
 
 def _key(candidate: Candidate) -> str:
@@ -136,6 +141,8 @@ def _key(candidate: Candidate) -> str:
 
 def _opens_schedule(text: str, candidate: Candidate) -> bool:
     label = candidate.label
+    if candidate.list_id:
+        return True
     if _FILING_NUMBER.search(label.number) and not label.number.lower().startswith("schedule"):
         return False  # "Exhibit 10.2" is where a filing put the contract, not a part of it
     rest = text[label.end : candidate.line_end].strip(" *_:-–—.")
@@ -146,17 +153,48 @@ def _opens_schedule(text: str, candidate: Candidate) -> bool:
     return len(rest) <= 100 or label.number[:3].isupper()
 
 
-def select(candidates: Sequence[Candidate]) -> list[Accepted]:
-    """Labels of one namespace that continue a sequence, each with its reading, in order of offset."""
+def select(found: Sequence[Candidate], text: str, folded: str, *, is_wrapped: bool) -> list[Accepted]:
+    """Labels of one namespace that continue a sequence, each with its reading, in order of offset.
+
+    Labels that the format states are always among them. ``folded`` is ``text.translate(FOLD)``;
+    ``is_wrapped``: a line end of ``text`` ends no paragraph.
+    """
+    lists = InlineLists(text, folded, is_wrapped, _with_settled_readings(found))
+    candidates = lists.candidates
     chosen: dict[int, list[tuple[int, int, Reading]]] = {}
-    hard_starts: list[int] = []
-    _run_families(candidates, [f for f in _families(candidates) if f in HARD], chosen, [])
+    _run_families(lists, [f for f in _families(candidates) if f in HARD], chosen, [])
     hard_starts = sorted(candidates[key].start for key in chosen)
-    rest = [f for f in _families(candidates) if f not in HARD and f != "schedule"]
+    rest = [f for f in _families(candidates) if f not in HARD and f not in ("schedule", "auto")]
     soft = [f for f in rest if f in _MAIN]
-    _run_families(candidates, soft, chosen, [])
-    _run_families(candidates, [f for f in rest if f not in _MAIN], chosen, hard_starts)
-    return [Accepted(candidates[key], _best(chosen[key])) for key in sorted(chosen)]
+    _run_families(lists, soft, chosen, [], body=next(iter(hard_starts), None))
+    _run_families(lists, [f for f in rest if f not in _MAIN], chosen, hard_starts)
+    for key, candidate in enumerate(candidates):
+        if candidate.list_id:
+            chosen[key] = [(1, 0, candidate.label.readings[0])]
+    accepted = [Accepted(candidates[key], _best(options)) for key, options in chosen.items()]
+    return sorted(accepted, key=lambda label: label.candidate.start)
+
+
+def _with_settled_readings(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Automatic labels left with one reading each: the style that fits most labels of their list and level."""
+    groups: dict[tuple[str, int], list[Candidate]] = {}
+    for candidate in candidates:
+        if candidate.list_id:
+            groups.setdefault((candidate.list_id, candidate.list_level), []).append(candidate)
+    style_of: dict[tuple[str, int], str] = {}
+    for group, members in groups.items():
+        fits = Counter(reading.style for member in members for reading in member.label.readings)
+        lowest = {reading.style: reading.values for member in members[::-1] for reading in member.label.readings}
+        style_of[group] = min(fits, key=lambda style: (-fits[style], lowest[style]))
+    return [
+        _with_style(candidate, style_of[candidate.list_id, candidate.list_level]) if candidate.list_id else candidate
+        for candidate in candidates
+    ]
+
+
+def _with_style(candidate: Candidate, style: str) -> Candidate:
+    readings = sorted(candidate.label.readings, key=lambda reading: reading.style != style)
+    return replace(candidate, label=replace(candidate.label, readings=tuple(readings[:1])))
 
 
 def _families(candidates: Sequence[Candidate]) -> list[str]:
@@ -164,11 +202,14 @@ def _families(candidates: Sequence[Candidate]) -> list[str]:
 
 
 def _run_families(
-    candidates: Sequence[Candidate],
+    lists: InlineLists,
     names: Sequence[str],
     chosen: dict[int, list[tuple[int, int, Reading]]],
     boundaries: Sequence[int],
+    body: int | None = None,
 ) -> None:
+    candidates = lists.candidates
+    walls = sorted(candidates[key].start for key in chosen)
     for name in names:
         readings: dict[int, Reading] = {}
         items: list[Item] = []
@@ -178,8 +219,9 @@ def _run_families(
                 readings[key] = reading
                 boundary = bisect_left(boundaries, candidate.start + 1)
                 items.append(Item(key, reading.values, candidate.strength, boundary))
-        runs = [run for run in accept(items) if _credible(candidates, run, name)]
-        for run in _without_contents(candidates, runs, readings, name):
+        runs = [piece for run in accept(items) for piece in lists.whole(run, name, readings, walls)]
+        runs = [run for run in runs if _credible(candidates, run, name)]
+        for run in _without_contents(candidates, runs, readings, name, body):
             for place, key in enumerate(run):
                 chosen.setdefault(key, []).append((len(run), -place, readings[key]))
 
@@ -196,41 +238,58 @@ def _credible(candidates: Sequence[Candidate], run: Sequence[int], name: str) ->
 
 
 def _without_contents(
-    candidates: Sequence[Candidate], runs: list[list[int]], readings: dict[int, Reading], name: str
+    candidates: Sequence[Candidate],
+    runs: list[list[int]],
+    readings: dict[int, Reading],
+    name: str,
+    body: int | None,
 ) -> list[list[int]]:
-    """Runs that are no list of contents: labels packed closely whose values a later run repeats."""
+    """Runs that are no list of contents: labels packed closely whose values a later run repeats.
+
+    ``body`` is where the first clause of the strict kinds stands; a list after it is a list of the text.
+    """
     if name not in _MAIN:
         return runs
     kept: list[list[int]] = []
-    for index, run in enumerate(runs):
-        gaps = sorted(candidates[b].start - candidates[a].start for a, b in itertools.pairwise(run))
-        if len(run) >= 4 and gaps[len(gaps) // 2] < 130:
-            values = {readings[key].values for key in run}
-            later = {readings[key].values for other in runs[index + 1 :] for key in other}
-            if len(values & later) >= 0.6 * len(values):
-                continue
-        if name in HARD and len(run) >= 2 and _is_outgrown(candidates, run, runs[index + 1 :], readings):
-            continue
-        kept.append(run)
-    return kept
+    later = _Later()
+    for run in reversed(runs):
+        values = frozenset(readings[key].values for key in run)
+        length = candidates[run[-1]].start - candidates[run[0]].start
+        is_inside = name not in HARD and body is not None and candidates[run[0]].start > body
+        ended = 2 * sum(candidates[key].ended for key in run) > len(run)
+        near = candidates[run[0]].start - candidates[0].start <= _NEAR_BEGINNING
+        is_list = not (is_inside or ended) and _is_crowded(candidates, run) and later.repeats(values, length, name)
+        if not is_list and not (name in HARD and len(run) >= 2 and near and later.outgrows(values, length)):
+            kept.append(run)
+        later.add(values, length)
+    return kept[::-1]
 
 
-def _is_outgrown(
-    candidates: Sequence[Candidate],
-    run: Sequence[int],
-    later: Sequence[list[int]],
-    readings: dict[int, Reading],
-) -> bool:
-    """True near the beginning when a later run has the same values over ten times the length of text."""
-    first, last = candidates[run[0]].start, candidates[run[-1]].start
-    if first - candidates[0].start > _NEAR_BEGINNING:
-        return False
-    values = {readings[key].values for key in run}
-    for other in later:
-        length = candidates[other[-1]].start - candidates[other[0]].start
-        if len(values & {readings[key].values for key in other}) >= 0.6 * len(values) and length > 10 * (last - first):
-            return True
-    return False
+def _is_crowded(candidates: Sequence[Candidate], run: Sequence[int]) -> bool:
+    gaps = sorted(candidates[b].start - candidates[a].start for a, b in itertools.pairwise(run))
+    return len(run) >= 4 and gaps[len(gaps) // 2] < 130
+
+
+@dataclass(slots=True)
+class _Later:
+    """The runs after the one in question: all their values, and the longest of them."""
+
+    values: set[tuple[int, ...]] = field(default_factory=set)
+    longest: list[tuple[int, frozenset[tuple[int, ...]]]] = field(default_factory=list)
+
+    def add(self, values: frozenset[tuple[int, ...]], length: int) -> None:
+        self.values |= values
+        self.longest = sorted([*self.longest, (length, values)], key=lambda run: -run[0])[:_LONGEST_RUNS]
+
+    def repeats(self, values: frozenset[tuple[int, ...]], length: int, name: str) -> bool:
+        """True when the values come again: anywhere for the strict kinds, in one much longer list for others."""
+        if name in HARD:
+            return len(values & self.values) >= 0.6 * len(values)
+        return any(len(values & other) >= 0.6 * len(values) for size, other in self.longest if size > 4 * length)
+
+    def outgrows(self, values: frozenset[tuple[int, ...]], length: int) -> bool:
+        """True when a later run has the same values over ten times the length of text."""
+        return any(len(values & other) >= 0.6 * len(values) for size, other in self.longest if size > 10 * length)
 
 
 def _best(options: list[tuple[int, int, Reading]]) -> Reading:

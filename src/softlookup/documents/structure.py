@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from softlookup.documents.candidates import Candidate, find_candidates, is_contents_entry
-from softlookup.documents.headings import heading_after, heading_line
+from softlookup.documents.automatic import survey
+from softlookup.documents.candidates import MAX_LABELS, Candidate, find_candidates, is_contents_entry
+from softlookup.documents.headings import heading_after, heading_line, shortened
 from softlookup.documents.model import Block, Clause, Span
+from softlookup.documents.numbering import FOLD
 from softlookup.documents.outline import BOUNDARY, Node, nest
 from softlookup.documents.paths import printed_path
+from softlookup.documents.readers.text import is_hard_wrapped
 from softlookup.documents.selection import Accepted, contents_regions, outside, schedules, select
 
 _SIGNATURES = re.compile(
@@ -37,45 +41,61 @@ _OPENER = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Clause tree in pre-order, and what a reader should be told about how it was made."""
+
+    clauses: tuple[Clause, ...]
+    notes: tuple[str, ...] = ()
+
+
 def build_clauses(text: str, blocks: tuple[Block, ...]) -> tuple[Clause, ...]:
     """Clause tree of ``text`` in pre-order; empty for an empty text.
 
     The own texts of the clauses tile ``text`` without gap or overlap, and children lie inside parents.
     """
+    return build_structure(text, blocks).clauses
+
+
+def build_structure(text: str, blocks: tuple[Block, ...]) -> Structure:
+    """The same with notes; a text with too many labels is left in clauses of paragraphs, and a note says so."""
     if not text:
-        return ()
-    nodes = _nodes(text, blocks)
-    nest(nodes)
+        return Structure(())
+    folded = text.translate(FOLD)
+    is_wrapped = is_hard_wrapped(text)
+    found = find_candidates(text, folded, blocks, is_wrapped=is_wrapped)
+    notes = () if found is not None else (f"more than {MAX_LABELS} possible clause labels: split at paragraphs only",)
+    nodes = [] if found is None else _nodes(text, blocks, _labelled(text, folded, found, is_wrapped=is_wrapped))
+    nest(nodes, survey(text, blocks, nodes))
     nodes = _with_unnumbered(text, blocks, nodes)
-    return _clauses(text, blocks, nodes)
+    return Structure(_clauses(text, blocks, nodes), notes)
 
 
-def _nodes(text: str, blocks: tuple[Block, ...]) -> list[Node]:
-    """Nodes of labels, unnumbered headings, contents lists and signature blocks, in order of offset."""
-    found = find_candidates(text, blocks)
+def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped: bool) -> list[Node]:
+    """Nodes of labels and of contents lists, which end every clause before them."""
     regions = contents_regions(text, found)
     candidates = outside(found, regions)
     heads = schedules(text, candidates)
-    limits = [0, *(head.start for head in heads), len(text) + 1]
     nodes = [_node(head, "schedule", ()) for head in heads]
+    starts = [candidate.start for candidate in candidates]
+    limits = [0, *(bisect_left(starts, head.start) for head in heads), len(candidates)]
     for begin, end in itertools.pairwise(limits):
-        part = [c for c in candidates if begin <= c.start < end and c.label.readings[0].style != "schedule"]
-        nodes.extend(_from_accepted(accepted) for accepted in select(part))
+        part = [c for c in candidates[begin:end] if c.label.readings[0].style != "schedule"]
+        selected = select(part, text, folded, is_wrapped=is_wrapped)
+        nodes.extend(_from_accepted(accepted) for accepted in selected)
     taken = {node.start for node in nodes}
-    first = min((node.start for node in nodes), default=len(text))
+    nodes.extend(Node(start, start, start, style=BOUNDARY) for start, _ in regions if start not in taken)
+    return nodes
+
+
+def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node]:
+    """``nodes`` with unnumbered headings, footnotes and signature blocks, in order of offset."""
+    taken = {node.start for node in nodes}
+    first = min((node.start for node in nodes if node.style != BOUNDARY), default=len(text))
     nodes.extend(n for n in _heading_nodes(text, blocks, first) if n.start not in taken)
-    nodes.extend(Node(start, start, start, style=BOUNDARY, heading="") for start, _ in regions if start not in taken)
-    footnote = next((block for block in blocks if block.kind == "footnote"), None)
+    footnote = next((block.span.start for block in blocks if block.kind == "footnote"), None)
     if footnote is not None:
-        nodes.append(
-            Node(
-                footnote.span.start,
-                footnote.span.start,
-                footnote.span.start,
-                style=BOUNDARY,
-                heading="Footnotes",
-            )
-        )
+        nodes.append(Node(footnote, footnote, footnote, style=BOUNDARY, heading="Footnotes"))
     last = max((node.start for node in nodes if node.number), default=0)
     taken = {node.start for node in nodes}
     for match in _SIGNATURES.finditer(text):
@@ -91,7 +111,10 @@ def _from_accepted(accepted: Accepted) -> Node:
 
 def _node(candidate: Candidate, style: str, values: tuple[int, ...]) -> Node:
     label = candidate.label
-    return Node(candidate.start, label.end, candidate.line_end, label.number, style, values, source=candidate.source)
+    return Node(
+        candidate.start, label.end, candidate.line_end, label.number, style, values, source=candidate.source,
+        list_id=candidate.list_id, list_level=candidate.list_level,
+    )  # fmt: skip
 
 
 def _heading_nodes(text: str, blocks: tuple[Block, ...], first: int) -> list[Node]:
@@ -100,7 +123,7 @@ def _heading_nodes(text: str, blocks: tuple[Block, ...], first: int) -> list[Nod
     for block in blocks:
         if block.kind == "heading" and not block.label:
             line = text[block.span.start : block.span.end]
-            heading = heading_line(line.strip(" #*")) or line.strip(" #*\n")[:80]
+            heading = heading_line(line.strip(" #*")) or shortened(line.strip(" #*\n"))
             nodes.append(
                 Node(
                     block.span.start,
@@ -184,12 +207,14 @@ def _cuts(text: str, fine: Sequence[int], start: int, end: int, limit: int) -> l
     cuts: list[int] = []
     previous = start
     for offset in starts:
+        opens = bool(_OPENER.match(text, offset))
+        if not opens and offset - previous < _SHORT:
+            continue
         line_end = text.find("\n", offset, end)
         line = text[offset : line_end if line_end >= 0 else end]
         if _PAGE_MARK.match(text, offset) or is_contents_entry(line) or _MAIN_LABEL.match(line):
             continue  # page marks and lines of a contents list open nothing
-        opens = bool(_OPENER.match(text, offset))
-        if opens or (offset - previous >= _SHORT and not _is_title(text[previous:offset])):
+        if opens or not _is_title(text[previous:offset]):
             cuts.append(offset)
             previous = offset
     return cuts

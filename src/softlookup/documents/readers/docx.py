@@ -7,13 +7,13 @@ Every part that is not read gets a coverage row.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
 from softlookup.documents.model import Block, BlockKind, Coverage, CoverageRow, CoverageState, Span
 from softlookup.documents.readers import ReaderResult
-from softlookup.documents.readers.docx_numbering import Numbering, parse_numbering
+from softlookup.documents.readers.docx_numbering import Numbering, Printed, parse_numbering
 from softlookup.documents.readers.docx_package import Package, Relationship, attribute, child, children, local
 from softlookup.documents.readers.docx_styles import Styles, parse_styles
 
@@ -64,18 +64,27 @@ class _Reader:
     hidden: int = 0
     unknown_symbols: int = 0
 
-    def emit(self, text: str, kind: BlockKind, *, label: str = "", gap: str = "", level: int | None = None) -> None:
-        """Add one block; ``label`` and ``gap`` are inserted before it and recorded."""
-        body = text.strip("\n\r\t \u3000") if not label else text.strip()
+    def emit(self, text: str, kind: BlockKind, *, lead: str = "", block: Block | None = None) -> None:
+        """Add one block with ``lead`` inserted before it and recorded; ``block`` gives the other fields."""
+        body = text.strip() if lead else text.strip("\n\r\t \u3000")
         if not body:
-            return
-        lead = label + gap if label else ""
+            if block is None or not block.label:
+                return
+            lead = lead.rstrip()  # Word prints the number of an empty paragraph too
         start = self.length
         if lead:
             self.generated.append(Span(start, start + len(lead)))
         self.lines.append(lead + body)
-        self.blocks.append(Block(Span(start, start + len(lead) + len(body)), kind, label, level))
+        span = Span(start, start + len(lead) + len(body))
+        self.blocks.append(Block(span, kind) if block is None else replace(block, span=span, kind=kind))
         self.length += len(lead) + len(body) + 1
+
+    def emit_numbered(self, text: str, kind: BlockKind, printed: Printed) -> None:
+        """Add one block of an automatic list; a bullet is text, but no clause label."""
+        label = "" if printed.is_bullet else printed.label
+        block = Block(Span(0, 0), label=label, level=printed.level, list_id=printed.list_id)
+        gap = " " if printed.is_bullet else printed.gap or " "
+        self.emit(text, kind, lead=printed.label + gap, block=block)
 
 
 def read_docx(data: bytes) -> ReaderResult:
@@ -145,8 +154,8 @@ def _read_notes(reader: _Reader, package: Package, targets: dict[str, str]) -> l
                 text = " ".join(
                     t for p in by_id[note].iter() if local(p) == "p" if (t := _paragraph_text(reader, p).strip())
                 )
-                prefix = f"[{place}] " if element_name == "footnote" else f"[e{place}] "
-                reader.emit(text, "footnote", label=prefix.strip(), gap=" ")
+                label = f"[{place}]" if element_name == "footnote" else f"[e{place}]"
+                reader.emit(text, "footnote", lead=f"{label} ", block=Block(Span(0, 0), label=label))
         if by_id:
             rows.append(CoverageRow(targets.get(part, part), "read", reader.length - before))
     return rows
@@ -205,15 +214,9 @@ def _read_paragraph(reader: _Reader, element: etree._Element) -> None:
     else:
         kind = "list_item" if printed is not None else "paragraph"
     if printed is None:
-        reader.emit(text, kind, level=heading)
-    elif printed.is_bullet:
-        lead = printed.label + " "
-        reader.emit(text, kind, label=lead.strip(), gap=" ", level=printed.level)
-        if text.strip():
-            last = reader.blocks[-1]
-            reader.blocks[-1] = Block(last.span, last.kind, "", last.level)  # a bullet is no clause label
+        reader.emit(text, kind, block=Block(Span(0, 0), level=heading))
     else:
-        reader.emit(text, kind, label=printed.label, gap=printed.gap or " ", level=printed.level)
+        reader.emit_numbered(text, kind, printed)
 
 
 def _read_table(reader: _Reader, table: etree._Element) -> None:
@@ -232,7 +235,7 @@ def _read_table(reader: _Reader, table: etree._Element) -> None:
         for index in range(min(first, len(reader.blocks)), len(reader.blocks)):
             block = reader.blocks[index]
             kind: BlockKind = "table_cell" if block.kind == "paragraph" else block.kind
-            reader.blocks[index] = Block(block.span, kind, block.label, block.level)
+            reader.blocks[index] = replace(block, kind=kind)
 
 
 def _join_row(reader: _Reader, first: int) -> None:
@@ -241,7 +244,7 @@ def _join_row(reader: _Reader, first: int) -> None:
     joined = "\t".join(reader.lines[first:])
     head = reader.blocks[first]
     reader.lines[first:] = [joined]
-    reader.blocks[first:] = [Block(Span(start, start + len(joined)), "table_cell", head.label, head.level)]
+    reader.blocks[first:] = [replace(head, span=Span(start, start + len(joined)), kind="table_cell")]
 
 
 def _rows(table: etree._Element) -> list[etree._Element]:

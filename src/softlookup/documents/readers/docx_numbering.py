@@ -61,12 +61,16 @@ class _Instance:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What Word prints before the paragraph: the label, the blank after it, and whether it is a bullet."""
+    """What Word prints before the paragraph: the label, the blank after it, and whether it is a bullet.
+
+    ``list_id`` is the abstract definition, because lists that share one count together.
+    """
 
     label: str
     gap: str
     level: int
     is_bullet: bool
+    list_id: str
 
 
 @dataclass(slots=True)
@@ -94,9 +98,9 @@ class Numbering:
         gap = {"space": " ", "nothing": ""}.get(definition.suffix, "\t")
         if definition.format == "bullet":
             mark = "".join(_BULLETS.get(c, "•" if "\ue000" <= c <= "\uf8ff" else c) for c in definition.text)
-            return Printed(mark, gap, level, is_bullet=True) if mark else None
+            return Printed(mark, gap, level, is_bullet=True, list_id="") if mark else None
         label = self._render(instance, level).strip()
-        return Printed(label, gap, level, is_bullet=False) if label else None
+        return Printed(label, gap, level, is_bullet=False, list_id=instance.abstract) if label else None
 
     def _count(self, number_id: str, instance: _Instance, level: int) -> None:
         key = (instance.abstract, level)

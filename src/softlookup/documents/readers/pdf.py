@@ -16,7 +16,9 @@ from typing import Any
 
 from softlookup.documents.model import Block, Coverage, CoverageRow, CoverageState, Span
 from softlookup.documents.readers import ReaderResult
-from softlookup.documents.readers.pdf_layout import Line, Page, Paragraph, furniture, paragraphs
+from softlookup.documents.readers.pdf_columns import in_reading_order
+from softlookup.documents.readers.pdf_furniture import furniture
+from softlookup.documents.readers.pdf_layout import Line, Page, Paragraph, paragraphs
 from softlookup.errors import DocumentError
 
 CPU_SECONDS = 180
@@ -99,15 +101,7 @@ def _parse(output: bytes) -> _Reading:
 
 
 def _result(reading: _Reading) -> ReaderResult:
-    pages = [
-        Page(
-            row["page"],
-            row.get("width", 0.0),
-            row.get("height", 0.0),
-            tuple(Line(*line) for line in row["lines"]),
-        )
-        for row in reading.pages
-    ]
+    pages = [in_reading_order(_page(row)) for row in reading.pages]
     removed = furniture(pages)
     found = paragraphs(pages, removed)
     text, blocks, generated = _assemble(found)
@@ -115,6 +109,14 @@ def _result(reading: _Reading) -> ReaderResult:
     return ReaderResult(
         text, blocks, Coverage(rows, pages=reading.count, notes=_notes(reading, removed, text)), generated
     )
+
+
+def _page(row: dict[str, Any]) -> Page:
+    lines = (
+        Line(text, left, bottom, right, top, tuple((at, end, start) for at, end, start in gaps))
+        for text, left, bottom, right, top, gaps in row["lines"]
+    )
+    return Page(row["page"], row.get("width", 0.0), row.get("height", 0.0), tuple(lines))
 
 
 def _assemble(found: list[Paragraph]) -> tuple[str, tuple[Block, ...], tuple[Span, ...]]:

@@ -8,6 +8,7 @@ Run as ``python -m softlookup.documents.readers.pdf_child SECONDS BYTES``.
 from __future__ import annotations
 
 import json
+import re
 import resource
 import sys
 from typing import Any
@@ -17,6 +18,9 @@ import pypdfium2 as pdfium
 _MAX_PAGES = 20_000
 _MAX_SIDE = 14_400.0  # points; the largest page the format allows
 _FEW_CHARACTERS = 20
+_WIDE_GAP = 8.0  # points
+_BLANK = re.compile(r"(?<=\S)[ \xa0]+(?=\S)")
+_GLUED_LABEL = re.compile(r"\s*(?:\d{1,3}(?:\.\d{1,3})*\.?|\([a-zA-Z0-9]{1,5}\)|[a-zA-Z][.)])(?=[A-Za-z\"“(\[])")
 
 
 def main() -> int:
@@ -97,17 +101,52 @@ def _page(document: pdfium.PdfDocument, number: int, *, has_forms: bool) -> dict
 
 
 def _lines(textpage: pdfium.PdfTextPage) -> list[list[Any]]:
-    """[text, left, bottom, right, top] per line, in points from the lower left corner."""
+    """[text, left, bottom, right, top, gaps] per line, in points from the lower left corner.
+
+    A gap is [place in the text, right end before it, left end after it] of a blank much wider than a character.
+    """
     text = textpage.get_text_range()
     aligned = textpage.count_chars() == len(text)
     found: list[list[Any]] = []
     offset = 0
-    for raw in text.split("\n"):
-        line = raw.rstrip("\r")
-        if line.strip():
-            found.append([line, *(_box(textpage, line, offset) if aligned else (0.0, 0.0, 0.0, 0.0))])
-        offset += len(raw) + 1
+    for raw in re.split(r"(?<=[\n\ufffe])", text):  # pdfium prints no line end after a word cut by a hyphen
+        line = raw.rstrip("\r\n")
+        if line.strip() and aligned:
+            box = _box(textpage, line, offset)
+            height = box[3] - box[1]
+            gaps = _gaps(textpage, line, offset, height)
+            at = _lost_blank(textpage, line, offset, height)
+            if at:
+                line = f"{line[:at]} {line[at:]}"
+                gaps = [(place + 1, end, start) for place, end, start in gaps]
+            found.append([line, *box, gaps])
+        elif line.strip():
+            found.append([line, 0.0, 0.0, 0.0, 0.0, []])
+        offset += len(raw)
     return found
+
+
+def _gaps(textpage: pdfium.PdfTextPage, line: str, offset: int, height: float) -> list[tuple[int, float, float]]:
+    found: list[tuple[int, float, float]] = []
+    for match in _BLANK.finditer(line):
+        end, start = _around(textpage, offset + match.start(), offset + match.end())
+        if start - end > max(_WIDE_GAP, 0.8 * height):
+            found.append((match.end(), round(end, 1), round(start, 1)))
+    return found
+
+
+def _lost_blank(textpage: pdfium.PdfTextPage, line: str, offset: int, height: float) -> int:
+    """End of the line's label where the page shows a blank after it but has no character for it; else 0."""
+    label = _GLUED_LABEL.match(line)
+    if label is None:
+        return 0
+    end, start = _around(textpage, offset + label.end(), offset + label.end())
+    return label.end() if start - end > max(0.3, 0.05 * height) else 0
+
+
+def _around(textpage: pdfium.PdfTextPage, first: int, last: int) -> tuple[float, float]:
+    """Right end of the character before ``first`` and left end of the one at ``last``."""
+    return textpage.get_charbox(first - 1, loose=True)[2], textpage.get_charbox(last, loose=True)[0]
 
 
 def _box(textpage: pdfium.PdfTextPage, line: str, offset: int) -> tuple[float, float, float, float]:

@@ -1,4 +1,4 @@
-"""Undoes page layout: running headers, page numbers, wrapped lines and cut words; works on lines with boxes.
+"""Undoes page layout: wrapped lines and cut words become paragraphs; works on lines with boxes.
 
 Knows nothing of PDF or pdfium. Offsets inside a paragraph are in characters.
 """
@@ -7,34 +7,31 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from softlookup.documents.numbering import FOLD, label_at
 
-_DIGITS = re.compile(r"\d+")
-_PAGE_NUMBER = re.compile(
-    r"\s*(?:[-–—]\s*)?(?:page\s*)?(?:\d{1,4}|[ivxlc]{1,6}|[A-Z]-\d{1,3})(?:\s*(?:of|/)\s*\d{1,4})?(?:\s*[-–—])?\s*\Z|\s*第\s*\d+\s*页.{0,12}\Z",
-    re.I,
-)
 _FINAL = tuple('.;:!?。；：！？”"')
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w{0,5}\s*\Z|…{2,}\s*\d*\s*\Z")
 _HAN = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 _CUT_MARKS = ("\ufffe", "\u00ad", "\x02")
-_BAND = 0.14  # share of the page height, at each end, where they stand
-_DEPTH = 2  # lines at the top and bottom of a page where running headers stand
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A printed line with its box in points, origin at the lower left."""
+    """A printed line with its box in points, origin at the lower left.
+
+    ``gaps`` are its wide blanks: (place in the text, right end before, left end after).
+    """
 
     text: str
     left: float = 0.0
     bottom: float = 0.0
     right: float = 0.0
     top: float = 0.0
+    gaps: tuple[tuple[int, float, float], ...] = ()
 
     @property
     def height(self) -> float:
@@ -61,40 +58,6 @@ class Paragraph:
     joins: list[int] = field(default_factory=list)
 
 
-def furniture(pages: Sequence[Page]) -> dict[tuple[int, int], str]:
-    """(page, line index) -> pattern of the lines that are running headers, footers or page numbers."""
-    edges: dict[tuple[int, int], str] = {}
-    for page in pages:
-        order = sorted(range(len(page.lines)), key=lambda i: (-page.lines[i].top, page.lines[i].left))
-        chosen = order if len(order) <= 2 * _DEPTH else order[:_DEPTH] + order[-_DEPTH:]
-        for index in (i for i in chosen if _in_band(page.lines[i], page.height)):
-            edges[page.number, index] = _DIGITS.sub("#", " ".join(page.lines[index].text.split()))
-    seen: dict[str, set[int]] = defaultdict(set)
-    for (number, _), pattern in edges.items():
-        seen[pattern].add(number)
-    removed: dict[tuple[int, int], str] = {}
-    lines = {(page.number, i): line.text for page in pages for i, line in enumerate(page.lines)}
-    for key, pattern in edges.items():
-        recurs = len(seen[pattern]) >= 3 and len(seen[pattern]) >= 0.3 * _spread(seen[pattern]) and _names(pattern)
-        if len(pages) > 1 and (_PAGE_NUMBER.match(lines[key]) or (recurs and not _opens_label(lines[key].strip()))):
-            removed[key] = pattern
-    return removed
-
-
-def _in_band(line: Line, height: float) -> bool:
-    return height <= 0 or line.top == line.bottom or line.top > (1 - _BAND) * height or line.bottom < _BAND * height
-
-
-def _names(pattern: str) -> bool:
-    """False for what recurs by chance: "None", "Title:", redaction marks."""
-    letters = sum(character.isalpha() for character in pattern)
-    return (letters >= 6 and not pattern.endswith(":")) or ("#" in pattern and letters > 0)
-
-
-def _spread(numbers: set[int]) -> int:
-    return max(numbers) - min(numbers) + 1
-
-
 def paragraphs(pages: Sequence[Page], removed: Mapping[tuple[int, int], str]) -> list[Paragraph]:
     """Paragraphs of all pages in order; one may run on over a page break."""
     words = _known_words(pages)
@@ -111,7 +74,7 @@ def paragraphs(pages: Sequence[Page], removed: Mapping[tuple[int, int], str]) ->
             if before is None or not found:
                 starts = True
             elif first:
-                starts = _starts_after_break(found[-1].text, text)
+                starts = starts_after_break(found[-1].text, text)
             else:
                 starts = _starts(before, line, found[-1].text, text, pitch, right)
             if starts:
@@ -145,7 +108,7 @@ def _right_margin(lines: Sequence[Line]) -> float:
     return rights[int(len(rights) * 0.9)] if rights else 0.0
 
 
-def _opens_label(text: str) -> bool:
+def opens_label(text: str) -> bool:
     """True when the line starts with a clause label that is no plain number before a lower-case word."""
     folded = text.translate(FOLD)
     label = label_at(folded, 0, text)
@@ -158,8 +121,9 @@ def _opens_label(text: str) -> bool:
     return True
 
 
-def _starts_after_break(previous: str, text: str) -> bool:
-    if _opens_label(text) or _LEADERS.search(previous):
+def starts_after_break(previous: str, text: str) -> bool:
+    """True when ``text``, the first line of a page, does not go on with ``previous``, the last one before."""
+    if opens_label(text) or _LEADERS.search(previous):
         return True
     return previous.endswith(_FINAL) or not (text[0].islower() or (_HAN.match(text[0]) and _HAN.match(previous[-1])))
 
@@ -169,7 +133,7 @@ def _starts(before: Line, line: Line, previous: str, text: str, pitch: float, ri
     if _LEADERS.search(previous) or _LEADERS.search(text):
         return True
     if line.top == 0.0 == line.bottom:  # no geometry for this page
-        return _opens_label(text) or previous.endswith(_FINAL)
+        return opens_label(text) or previous.endswith(_FINAL)
     gap = before.bottom - line.bottom
     if gap < -2.0 or (pitch and gap > 1.45 * pitch and gap > 1.2 * line.height):
         return not (gap < -2.0 and text[0].islower())
@@ -177,7 +141,7 @@ def _starts(before: Line, line: Line, previous: str, text: str, pitch: float, ri
         return False  # the same printed line in two runs
     final = previous.endswith(_FINAL)
     short = right > 0 and before.right < right - 0.12 * right
-    if _opens_label(text) and (final or short or line.left != before.left):
+    if opens_label(text) and (final or short or line.left != before.left):
         return True
     if short and (final or not text[0].islower()):
         return not previous.endswith((",", "，", "、")) or final

@@ -43,13 +43,14 @@ def read_text(data: bytes, *, encoding: str | None = None) -> ReaderResult:
 
 
 def normalise_line_ends(text: str) -> tuple[str, tuple[str, ...]]:
-    r"""``text`` with ``\\n`` line ends only, and a note when something was replaced."""
+    r"""``text`` with ``\\n`` line ends only, and a note when the file mixes line ends or has lone ``\\r``."""
     windows = text.count("\r\n")
     lone = text.count("\r") - windows
     if not windows and not lone:
         return text, ()
-    note = f"line ends: {windows} CRLF and {lone} CR read as LF"
-    return text.replace("\r\n", "\n").replace("\r", "\n"), (note,)
+    is_mixed = lone or text.count("\n") > windows
+    notes = (f"line ends: {windows} CRLF and {lone} CR read as LF",) if is_mixed else ()
+    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
 
 def paragraphs(text: str, offset: int = 0) -> tuple[Block, ...]:
@@ -71,7 +72,7 @@ def is_hard_wrapped(text: str) -> bool:
 
 
 def decode(data: bytes, *, encoding: str | None = None) -> tuple[str, tuple[str, ...]]:
-    """Decoded text and notes on how the encoding was found.
+    """Decoded text and notes on how the encoding was found; none for UTF-8, which nobody needs to be told.
 
     ``encoding`` is what the user named; it must fit. Raises ``DocumentError`` otherwise.
     """
@@ -84,10 +85,10 @@ def decode(data: bytes, *, encoding: str | None = None) -> tuple[str, tuple[str,
                 raise DocumentError(
                     f"text must decode as {codec} as its byte order mark says, it does not", _ENCODING_REMEDY
                 )
-            return text, (f"encoding {codec} (byte order mark)",)
+            return text, (() if codec == "utf-8" else (f"encoding {codec} (byte order mark)",))
     text = _strict(data, "utf-8")
     if text is not None and "\0" not in text:
-        return text, (() if text.isascii() else ("encoding utf-8",))
+        return text, ()
     wide = _wide_without_mark(data)
     if wide is not None:
         return wide

@@ -1,0 +1,48 @@
+"""What can be the name of a defined term; finding definitions is ``definitions_en.py`` and ``definitions_zh.py``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from softlookup.documents.model import TermKind
+
+_MAX_WORDS = 9  # a longer quotation is a sentence, not a name
+_NO_TERMS = frozenset(("as is", "as-is", "as available", "n/a", "tbd", "including", "includes", "or", "and", "s", "x"))
+
+
+class Found(NamedTuple):
+    """A name that the text defines; ``start`` is the offset of its first character."""
+
+    name: str
+    start: int
+    kind: TermKind
+    aliases: tuple[str, ...] = ()
+
+
+def one_line(name: str) -> str:
+    """``name`` with every run of white space as one space."""
+    return " ".join(name.split())
+
+
+def is_name(name: str) -> bool:
+    """Whether a quotation can be the name of a defined term."""
+    words = name.split()
+    lowered = name.strip(" .,").lower()
+    return (
+        0 < len(words) <= _MAX_WORDS
+        and lowered not in _NO_TERMS
+        and not lowered.startswith(("or ", "and "))  # the gap between two quotations
+        and any(letter.isalnum() for letter in name)
+        and not name.strip().replace(".", "").isdigit()
+    )
+
+
+def names_in(pattern: re.Pattern[str], text: str, start: int, end: int, group: int = 1) -> Iterator[tuple[str, int]]:
+    """(name, offset) of every quotation in ``text[start:end]``, with outer punctuation stripped."""
+    for match in pattern.finditer(text, start, end):
+        raw = match.group(group)
+        name = raw.strip().rstrip(".,;: ")
+        if name and is_name(name):
+            yield name, match.start(group) + len(raw) - len(raw.lstrip())

@@ -1,0 +1,122 @@
+"""English forms of definition: “X” means, (the "X"), hereinafter called "X"; merging them is ``definitions.py``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from softlookup.documents.definition_names import Found, is_name, names_in, one_line
+from softlookup.documents.model import TermKind
+from softlookup.documents.positions import ClausePositions
+
+# Markdown keeps its marks: **"Fees"**</span> means
+_MARKUP = r"(?:\*{1,2}|_{1,2}|</?\w+[^<>\n]{0,80}>)*"
+_OPEN, _CLOSE = r"[\"“”„＂]\*{0,2}", rf"\*{{0,2}}[\"“”＂]{_MARKUP}"
+_NAME = r"[^\"“”„＂\n*]{1,90}?"
+_QUOTED = rf"{_OPEN}\s*({_NAME})\s*{_CLOSE}"
+_VERB = (
+    r"(?P<means>(?:shall|will)\s+(?:also\s+)?mean\b|means?\b(?!\s+of\b)|means:|is\s+defined\s+as\b"
+    r"|shall\s+refer\s+to\b|refers?\s+to\b)"
+    r"|(?P<given>(?:(?:shall|will)\s+have|have|has|bears?|(?:is|are)\s+used\s+with)\s+the\s+(?:respective\s+)?(?:same\s+)?"
+    r"meanings?\b|(?:is|are)\s+defined\s+in\b|shall\s+be\s+as\s+defined\b)"
+)
+# what may stand between the name and the verb: “Control”, when used of a person, means
+_BETWEEN = r"(?:\s*(?:,|\(|of\b|when\b|as\b|with\b|for\b|in\b|used\b)[^\"“”.;\n]{0,80}?)?"
+_MEANS = re.compile(
+    rf"(?:{_OPEN}\s*{_NAME}\s*{_CLOSE}\s*(?:,\s*(?:and|or)?|/|and|or|\((?:and|or)?)\s*){{0,3}}"
+    rf"{_QUOTED}\)?{_BETWEEN}\s*[,:]?\s*(?:each\s+)?(?:{_VERB})",
+)
+_NAME_IN_LIST = re.compile(_QUOTED)
+_INSIDE = r"(?:[^()\[\]\"“”]|\([^()\s]{1,4}\))"  # a parenthesis may hold "401(k)" and "Product(s)"
+_PARENTHESIS = re.compile(rf"[(\[]({_INSIDE}{{0,200}}[\"“”](?:{_INSIDE}|[\"“”]){{0,240}})[)\]]")
+# the quotation in a parenthesis names what stands before it only after such words
+_LEAD = re.compile(
+    r"(?:^|\b(?:the|a|an|this|as|called|named|to|such|each|individually|collectively|together|and|or|jointly|"
+    r"severally|hereinafter|herein|hereafter|also|any|all|our|their|its|his|either|singly|be|being)|[,;:/&])[\s,:]*$",
+    re.IGNORECASE,
+)
+_NOT_A_DEFINITION = re.compile(r"\bdefined\b|\bmeaning\b|\bi\.e\.|\be\.g\.|\bsuch as\b|\bform of\b", re.IGNORECASE)
+_COMMON_SPEECH = re.compile(r"\b(?:commonly|generally|customarily|so[-\s])\s*(?:referred\s+to|known|called)\b[^()]*$")
+_SHORT_NAME = re.compile(
+    r"\b(?:(?:hereinafter|hereafter|herein|collectively|together|individually|sometimes|each|is|are|be|being)\s*,?\s+"
+    r"(?:\w+\s+){0,3}?)"
+    r"(?:referred\s+to|called|known|designated|defined)\s*(?:\s+(?:herein|hereinafter|collectively|individually|to))*"
+    rf"\s*,?\s*(?:as\s+)?(?:(?:the|a|an|this)\s+)?{_QUOTED}",
+)
+_BARE_MEANS = re.compile(
+    r"^[ \t]*+(?:\(?[\dA-Za-z.]{1,8}[.)][ \t]++)?([A-Z][\w’'&/\- ]{0,60}?)[ \t]++"
+    rf"(?:{_VERB})",
+    re.MULTILINE,
+)
+_LABELLED_NAME = re.compile(rf"^[ \t]*+(?:\(?[\w.]{{1,8}}[.)][ \t]++)?{_QUOTED}[ \t]*(?::|–|—|-[ \t])", re.MULTILINE)
+# "Permit: any licence ..." counts where several such lines follow each other
+_BARE_LABEL = re.compile(r"^[ \t]*+([A-Z][\w’'&/\- ]{1,50}):[ \t]+(?=[A-Z\"“])", re.MULTILINE)
+_BARE_LABELS_LEAST = 4
+_LABEL_BEFORE = re.compile(
+    r"\b(?:sections?|clauses?|articles?|paragraphs?|schedules?|exhibits?|annex|appendix)\s+(?:[\dIVXLC][\w.()-]{0,20}|[A-Z])\s*$",
+    re.IGNORECASE,
+)
+_DEFINITIONS_HEADING = re.compile(r"definition|defined terms|interpretation|定义|释义|用语", re.IGNORECASE)
+
+
+def english_definitions(text: str, positions: ClausePositions) -> Iterator[Found]:
+    """Names that ``text`` defines, in no order, some of them more than once."""
+    yield from _english_means(text)
+    yield from _english_parentheses(text)
+    yield from _english_short_names(text)
+    yield from _english_definition_sections(text, positions)
+
+
+def _english_means(text: str) -> Iterator[Found]:
+    for match in _MEANS.finditer(text):
+        kind: TermKind = "means" if match.group("means") else "meaning_given_in"
+        names = list(names_in(_NAME_IN_LIST, text, match.start(), match.end()))
+        if names:
+            aliases = tuple(one_line(name) for name, _ in names[1:])
+            yield Found(names[0][0], names[0][1], kind, aliases)
+
+
+def _english_parentheses(text: str) -> Iterator[Found]:
+    for match in _PARENTHESIS.finditer(text):
+        inside = match.group(1)
+        if _LABEL_BEFORE.search(text, max(0, match.start() - 40), match.start()):
+            continue  # Section 1.2 ("Affiliate") names the heading of the section
+        if _NOT_A_DEFINITION.search(inside) or "以下" in inside or "简称" in inside:
+            continue
+        named = bool(
+            re.search(r"\b(?:the|each|collectively|hereinafter|herein|called|an?)\b", inside.split('"')[0][:60])
+        )
+        previous = match.start(1)
+        for name, start in names_in(_NAME_IN_LIST, text, match.start(1), match.end(1)):
+            lead = text[previous : start - 1].rstrip('"“”* ')
+            previous = start + len(name) + 1
+            capital = name[0].isupper() or any(letter.isupper() for letter in name)
+            if _COMMON_SPEECH.search(text, max(0, match.start() - 60), start):
+                continue
+            if (capital or named) and _LEAD.search(lead.strip()) and not name.startswith(("http", "www.")):
+                yield Found(name, start, "parenthetical")
+
+
+def _english_short_names(text: str) -> Iterator[Found]:
+    for match in _SHORT_NAME.finditer(text):
+        for name, start in names_in(_NAME_IN_LIST, text, match.start(1) - 1, match.end()):
+            yield Found(name, start, "short_name")
+
+
+def _english_definition_sections(text: str, positions: ClausePositions) -> Iterator[Found]:
+    """Unquoted ``X means`` and ``"X": ...`` lines inside clauses that are headed "Definitions"."""
+    for clause in positions.clauses:
+        if not _DEFINITIONS_HEADING.search(clause.heading):
+            continue
+        start, end = clause.span.start, clause.span.end
+        for match in _BARE_MEANS.finditer(text, start, end):
+            name = match.group(1).strip()
+            large = [word for word in name.split() if len(word) > 3 and word not in ("with", "from", "than")]
+            if is_name(name) and all(word[0].isupper() or word[0].isdigit() for word in large):
+                yield Found(name, match.start(1), "means" if match.group("means") else "meaning_given_in")
+        labels = [match for match in _BARE_LABEL.finditer(text, start, end) if is_name(match.group(1))]
+        for match in labels if len(labels) >= _BARE_LABELS_LEAST else ():
+            yield Found(match.group(1), match.start(1), "means")
+        for match in _LABELLED_NAME.finditer(text, start, end):
+            if is_name(match.group(1)):
+                yield Found(match.group(1), match.start(1), "means")
