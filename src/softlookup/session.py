@@ -19,7 +19,7 @@ from softlookup.evidence.answer import Answer, Seconds
 from softlookup.evidence.assembly import RunFacts, assemble_answer
 from softlookup.evidence.question_bank import language_of, question_bank
 from softlookup.retrieval.bm25 import BM25Index
-from softlookup.retrieval.chunks import Chunk, passages
+from softlookup.retrieval.chunks import Chunk, passages, without_contents
 from softlookup.retrieval.context import Context, full_context, select_context
 from softlookup.runtime.load import LoadedModel, ModelSource, find_model_source, load_model
 from softlookup.runtime.progress import Progress, no_progress
@@ -219,7 +219,8 @@ class OpenDocument:
         start = time.perf_counter()
         prefilled = prefill(loaded, template, context.text, progress=session.progress)
         self._pending["prefill"] = time.perf_counter() - start
-        return Reading(prefilled, context, self.chunks)
+        # a table of contents names every topic and answers none
+        return Reading(prefilled, context, without_contents(self.document, self.chunks))
 
     def _ask(self, question: str, reading: Reading) -> Answer:
         from softlookup.diagnostics.monitors import AttentionMonitor

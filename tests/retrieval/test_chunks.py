@@ -1,13 +1,16 @@
 """Passages tile the document; sentences end where a reader would end them."""
 
+import time
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from softlookup.documents.model import Block
 from softlookup.errors import UsageError
-from softlookup.retrieval.chunks import is_contents, passages, sentences
+from softlookup.retrieval.chunks import is_contents, passages, sentences, without_contents
 
 CONTRACT = """Lease of a boat
 1 Rent. The rent is 900 a month.
@@ -110,6 +113,38 @@ def test_limit_too_small(make_document):
 )
 def test_tables_of_contents(text, expected):
     assert is_contents(text) is expected
+
+
+def test_contents_are_left_out_and_the_others_keep_their_index(make_document):
+    contents = "Section 1  Rent of it    2 Section 2  Use of it    3 Section 3  Care of it    9\n"
+    document = make_document(contents + "1 Rent\n  1.1 The rent of the boat is 9.\n2 Use\n  2.1 " + BOAT * 3 + "\n")
+    chunks = passages(document)
+    kept = without_contents(document, chunks)
+    assert [chunk.index for chunk in kept] == [chunk.index for chunk in chunks][1:]
+    assert "Care of it" in document.text[chunks[0].span.start : chunks[0].span.end]
+
+
+def test_contents_in_chinese_and_contents_that_the_reader_marked(make_document):
+    document = make_document("第一章 总则……2\n第二章 租金……3\n第三章 其他……9\n第一条 租金为九元。\n")
+    kept = without_contents(document, passages(document))
+    assert [document.text[c.span.start : c.span.end] for c in kept] == ["第一条 租金为九元。"]
+    plain = make_document("1 Rent\n  1.1 " + BOAT * 3 + "\n2 Care\n  2.1 " + BOAT * 3 + "\n")
+    chunks = passages(plain)
+    marked = replace(plain, blocks=(Block(chunks[0].span, "toc"), Block(chunks[1].span)))
+    assert without_contents(plain, chunks) == chunks
+    assert without_contents(marked, chunks) == chunks[1:]
+
+
+def test_a_document_that_is_all_contents_keeps_its_chunks(make_document):
+    document = make_document("Section 1  Rent    2 Section 2  Use    3 Section 3  Care    9\n")
+    assert without_contents(document, passages(document)) == passages(document)
+
+
+@pytest.mark.parametrize("text", ["." * 200_000, "…" * 200_000, "." * 3 + " 9" * 70_000, "第一章" * 60_000])
+def test_hostile_text_is_judged_fast(text):
+    start = time.process_time()
+    assert is_contents(text) is False
+    assert time.process_time() - start < 2
 
 
 LINES = st.lists(

@@ -100,7 +100,7 @@ def test_seed_is_never_added_and_unknown_seed_is_refused(make_document):
 def test_terms_of_every_clause_and_parties_are_not_explained(make_document):
     body = "".join(f"{n} Point. The Vendor acts with Zeal.\n" for n in range(2, 20))
     document = make_document('1 Alpha Ltd (the "Vendor") sells. "Zeal" means vigour.\n' + body
-                             + '20 Rare. "Gem" means stone.\n21 Use. The Vendor sells the Gem with Zeal.\n')  # fmt: skip
+                             + '20 Rare. "Gem" means stone.\n21 Use. The Vendor sells the Gem.\n')  # fmt: skip
     last = len(document.clauses) - 1
     assert [e.why for e in closure(document, [last], depth=1).added] == ['defines "Gem"']
     assert closure(document, [5], depth=1).added == ()

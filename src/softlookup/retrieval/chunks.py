@@ -7,7 +7,8 @@ chapter level, end at sentence ends and keep a heading with the text that it hea
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -29,7 +30,7 @@ _SENTENCE_END = re.compile(r"[。！？；：][”’」』）)】]*|[.!?;:][\"'
 _CONTENTS_ENTRY = re.compile(
     r"(?:(?:section|article|clause)\s+[\dIVXLC.]+\.?\s+|第\S{1,6}[章节条]\s*)[^\n]{2,90}?[\s.…]\s*(?P<page>\d{1,3})"
     r"(?=\s*(?:\n|$)|\s+(?:section|article|clause|exhibit|annex|schedule|第))"
-    r"|(?:\.{4,}|…{2,})\s*(?P<leader>\d{1,3})(?=\s|$)",
+    r"|(?:(?<!\.)\.{4,}+|(?<!…)…{2,}+)[ \t]{0,40}(?P<leader>\d{1,3})(?=\s|$)",
     re.IGNORECASE,
 )
 _CONTENTS_LEAST = 3  # entries
@@ -87,9 +88,50 @@ def is_contents(text: str) -> bool:
 
     Such a passage has the words of every question and the answer to none.
     """
+    return _lists_pages(_pages(text))
+
+
+def _pages(text: str) -> list[int]:
+    """Page numbers of the entries of a table of contents; none when the text is more than such entries."""
     pages = [int(match["page"] or match["leader"]) for match in _CONTENTS_ENTRY.finditer(text)]
-    rising = all(a <= b for a, b in pairwise(pages))
-    return len(pages) >= _CONTENTS_LEAST and rising and len(text) / len(pages) < _CONTENTS_ENTRY_CHARS
+    return pages if pages and len(text) / len(pages) < _CONTENTS_ENTRY_CHARS else []
+
+
+def _lists_pages(pages: Sequence[int]) -> bool:
+    return len(pages) >= _CONTENTS_LEAST and all(a <= b for a, b in pairwise(pages))
+
+
+def without_contents(document: Document, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """``chunks`` without those that are a table of contents, in order; each keeps its ``index``.
+
+    A table of contents has the words of every question and the answer to none: leave it out before ranking, also
+    when the model reads the whole document. All chunks come back when nothing else would be left.
+    """
+    pages = [_pages(document.text[chunk.span.start : chunk.span.end]) for chunk in chunks]
+    contents = _marked_as_contents(document, chunks)
+    start = 0
+    while start < len(chunks):  # a run of neighbours, since each line of a table may be a passage of its own
+        end = start + 1
+        while end < len(chunks) and pages[start] and pages[end]:
+            end += 1
+        together = _lists_pages([page for entries in pages[start:end] for page in entries])
+        contents |= {at for at in range(start, end) if together or _lists_pages(pages[at])}
+        start = end
+    kept = tuple(chunk for at, chunk in enumerate(chunks) if at not in contents)
+    return kept or tuple(chunks)
+
+
+def _marked_as_contents(document: Document, chunks: Sequence[Chunk]) -> set[int]:
+    """Places in ``chunks`` of those that blocks of a table of contents make up by more than half."""
+    listed = [block.span for block in document.blocks if block.kind == "toc"]
+    starts = [span.start for span in listed]
+    marked = set()
+    for at, chunk in enumerate(chunks):
+        first = max(0, bisect_right(starts, chunk.span.start) - 1)
+        last = bisect_left(starts, chunk.span.end)
+        if 2 * sum(span.overlap(chunk.span) for span in listed[first:last]) > len(chunk.span):
+            marked.add(at)
+    return marked
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> list[Span]:

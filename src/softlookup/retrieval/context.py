@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from softlookup.documents.model import CrossReference, Document, Span
 from softlookup.errors import UsageError
-from softlookup.retrieval.chunks import Chunk, is_contents
+from softlookup.retrieval.chunks import Chunk, without_contents
 from softlookup.retrieval.expand import ClauseGraph, Expansion
 
 SEPARATOR = "\n[...]\n"  # stands for left-out text, visible to the model and to the reader
@@ -104,7 +104,8 @@ def select_context(
         needed = f"one score per passage is required for every question ({len(chunks)} passages), got {sizes}"
         raise UsageError(needed, "rank the same passages")
     selection = _Selection(document, count_tokens, max_context_tokens)
-    order = [index for index in _round_robin(rankings) if not is_contents(selection.slice(chunks[index].span))]
+    readable = {chunk.index for chunk in without_contents(document, chunks)}
+    order = [index for index in _round_robin(rankings) if chunks[index].index in readable]
     if not order:  # no passage has a word of any question
         _take_ranked(selection, chunks, range(len(chunks)), max_context_tokens, _OPENING)
         return selection.context((), ())

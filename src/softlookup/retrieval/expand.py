@@ -6,24 +6,41 @@ proof that nothing else matters. Every added clause carries the reason for it.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from softlookup.documents.definitions import TermUse, definition_spans, find_uses
+from softlookup.documents.definitions import definition_spans, find_uses, names_party, term_variants
 from softlookup.documents.model import Clause, CrossReference, Document, ReferenceEffect, Span
 from softlookup.documents.positions import ClausePositions
+from softlookup.documents.reference_effects import is_anaphor, reference_lists
 from softlookup.errors import UsageError
 
 _WHOLE_CLAUSE = 1500  # characters: a longer target contributes its own text up to here, marked partial
-_COMMON_SHARE = 0.25  # of the clauses: a term used in more of them ("Agreement", 甲方) explains nothing
+_DEFINING_CLAUSE = 500  # characters: a longer clause contributes only the paragraph that defines the term
+_COMMON_SHARE = 0.15  # of the clauses: a term used in more of them explains nothing
 _COMMON_LEAST = 8  # clauses: in a short contract even an important term is used in every other clause
+_MOST_TERMS = 4  # definitions for the words of one passage or clause, the rarest terms
+_MOST_INCOMING = 16  # clauses that name one clause as overridden: more are boilerplate
+_LONG_LIST = 5  # clauses that one sentence merely lists ("Clauses 1, 7, 9, 11 and 12 survive")
+# parties, the document itself and its date: they are in every clause and need no explanation
+_BOILERPLATE = re.compile(
+    r"(?:this\s+|the\s+)?(?:agreement|contract|deed|lease|terms|part(?:y|ies)|(?:each|either|other|neither|no)\s+party|"
+    r"both\s+parties|company)"
+    r"|(?:本)?(?:合同|协议|本合同|本协议|协议书|合同书)|[甲乙丙丁戊]方|双方|各方|任何一方|当事人",
+    re.IGNORECASE,
+)
 # in which order edges are followed: what changes the meaning first, what merely names a term last
-_RANK: dict[str, int] = {
-    "overrides": 0, "exception_to": 0, "subject_to": 1, "anaphora": 2, "refers": 3, "same_as_preceding": 3,
-    "reverse": 1, "use": 4, "common": 9,
+_RANK: dict[ReferenceEffect, int] = {
+    "overrides": 0, "exception_to": 0, "subject_to": 1, "refers": 3, "same_as_preceding": 3,
 }  # fmt: skip
+_RANK_BACK: dict[ReferenceEffect, int] = {"overrides": 0, "exception_to": 0, "subject_to": 2}
+_RANK_ANAPHOR = 1
+_RANK_TERM = 4
+_STRONG = 2  # edges of this rank or less are followed further
 _WORDS_OUT: dict[ReferenceEffect, str] = {
     "refers": "{source} refers to it",
     "subject_to": "{source} is subject to it",
@@ -70,7 +87,7 @@ class Closure:
 
 
 class _Edge(NamedTuple):
-    rank: int
+    rank: float
     target: int
     why: str
     via: Literal["definition", "reference"]
@@ -86,6 +103,31 @@ class _Place(NamedTuple):
     span: Span
 
 
+class _Covered:
+    """Union of spans that are already there; asks in O(log n) whether it holds another."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for span in spans:
+            self.add(span)
+
+    def add(self, span: Span) -> None:
+        low = bisect_left(self._ends, span.start)
+        high = bisect_right(self._starts, span.end)
+        start = min([span.start, *self._starts[low:high][:1]])
+        end = max([span.end, *self._ends[low:high][-1:]])
+        self._starts[low:high], self._ends[low:high] = [start], [end]
+
+    def touches(self, span: Span) -> bool:
+        at = bisect_right(self._ends, span.start)
+        return at < len(self._starts) and self._starts[at] < span.end
+
+    def holds(self, span: Span) -> bool:
+        at = bisect_right(self._starts, span.start) - 1
+        return at >= 0 and self._ends[at] >= span.end
+
+
 class ClauseGraph:
     """Edges between the clauses of one document; build it once for many closures."""
 
@@ -93,27 +135,35 @@ class ClauseGraph:
         self.document = document
         self._positions = ClausePositions(document.clauses)
         self._defining = definition_spans(document.text, document.terms)
-        self._references: dict[int, list[CrossReference]] = defaultdict(list)
+        self._references = sorted(document.references, key=lambda reference: reference.span)
+        self._reference_starts = [reference.span.start for reference in self._references]
         self._pointing_at: dict[int, list[CrossReference]] = defaultdict(list)
-        for reference in document.references:
-            self._references[reference.source_clause].append(reference)
-            if reference.effect in _WORDS_BACK:
-                for target in reference.targets:
+        for reference in self._references:
+            for target in reference.targets if reference.effect in _WORDS_BACK else ():
+                if len(self._pointing_at[target]) < _MOST_INCOMING:
                     self._pointing_at[target].append(reference)
-        self._uses: dict[int, list[TermUse]] = defaultdict(list)
+        # a sentence that lists many clauses says something about the list, not about them
+        self._listed = {
+            reference.span
+            for group in reference_lists(document.text, self._references)
+            if len(group) >= _LONG_LIST and group[0].effect == "refers"
+            for reference in group
+        }
+        self._uses = find_uses(document.text, document.terms)
+        self._use_starts = [use.start for use in self._uses]
         spread: dict[int, set[int]] = defaultdict(set)
-        for use in find_uses(document.text, document.terms):
-            clause = self._positions.innermost(use.start)
-            if clause is not None:
-                self._uses[clause].append(use)
-                spread[use.term].add(clause)
-        limit = max(_COMMON_LEAST, _COMMON_SHARE * sum(bool(c.number) for c in document.clauses))
-        self._common = {term for term, places in spread.items() if len(places) > limit}
+        for use in self._uses:
+            spread[use.term].add(self._positions.innermost(use.start) or 0)
+        self._spread = {term: len(places) for term, places in spread.items()}
+        self._common = max(_COMMON_LEAST, _COMMON_SHARE * sum(bool(c.number) for c in document.clauses))
+        self._terms_of: dict[int, list[int]] = defaultdict(list)
+        for index, term in enumerate(document.terms):
+            self._terms_of[term.clause].append(index)
 
     def clauses_in(self, span: Span) -> tuple[int, ...]:
         """Clauses whose own text overlaps ``span``, in document order: the seeds for a passage."""
-        touched = {self._positions.innermost(span.start)}
         first = self._positions.innermost(span.start)
+        touched = {first}
         for clause in self.document.clauses[first or 0 :]:
             if clause.span.start >= span.end:
                 break
@@ -132,6 +182,13 @@ class ClauseGraph:
     ) -> Closure:
         """Clauses that ``seeds`` need, at most ``depth`` steps away, most valuable first.
 
+        In this order: clauses that override, except or limit a seed or that a seed overrides; what "such Losses"
+        stands for; clauses that a seed refers to; definitions of the four rarest terms that it uses (never of
+        parties, of "Agreement" or of a term that stands in every other clause), taken from the clause that a
+        definition points to ("has the meaning given in clause 7"). Beyond the first step only overriding, excepting
+        and limiting edges are followed. Clauses that a sentence merely lists, five or more, are left out, and so
+        are those around the seed ("this clause").
+
         A seed of up to 1,500 characters counts with its children, a longer one with its own text; ``within``
         replaces that by what these spans say (passages), of all clauses when ``seeds`` is empty. ``budget``
         bounds the sum of ``cost(expansion.span)`` (default: characters); what does not fit is in
@@ -142,19 +199,21 @@ class ClauseGraph:
         if unknown:
             size = len(self.document.clauses)
             raise UsageError(f"seeds must be clause indices below {size}, got {unknown[0]}", "use Clause.index")
-        seen = list(within) if within is not None else [self.document.clauses[seed].span for seed in seeds]
+        covered = _Covered(within if within is not None else [self.document.clauses[seed].span for seed in seeds])
         frontier = self._frontier(seeds, within)
         added: list[Expansion] = []
         cut: list[Expansion] = []
         dangling: list[CrossReference] = []
         left = budget
         for step in range(1, depth + 1):
-            dangling += [r for place in frontier for r in self._said(place) if r.status == "dangling"]
+            if step == 1:
+                dangling = [r for place in frontier for r in self._said(place) if r.status == "dangling"]
             following: list[_Place] = []
-            for edge in sorted(self._edges(frontier, first=step == 1), key=lambda edge: edge.rank):
-                if any(span.start <= edge.span.start and edge.span.end <= span.end for span in seen):
+            for edge in self._best_edges(frontier, first=step == 1):
+                # a remote clause that holds a seed says where the seed stands, not what it means
+                if covered.holds(edge.span) or (step > 1 and covered.touches(edge.span)):
                     continue
-                seen.append(edge.span)
+                covered.add(edge.span)
                 item = Expansion(edge.target, edge.why, edge.via, edge.source, step, edge.span, edge.partial)
                 price = 0 if left is None else (cost or len)(edge.span)
                 if left is not None and price > left:
@@ -162,7 +221,8 @@ class ClauseGraph:
                     continue
                 left = None if left is None else left - price
                 added.append(item)
-                following += [_Place(index, edge.span) for index in self.clauses_in(edge.span)]
+                if edge.rank <= _STRONG:
+                    following += [_Place(index, edge.span) for index in self.clauses_in(edge.span)]
             frontier = list(dict.fromkeys(following))
         return Closure(tuple(added), tuple(cut), tuple(dict.fromkeys(dangling)))
 
@@ -178,78 +238,128 @@ class ClauseGraph:
             places += [_Place(index, span) for index in inside]
         return list(dict.fromkeys(places))
 
-    def _said(self, place: _Place) -> list[CrossReference]:
+    def _said(self, place: _Place) -> Iterator[CrossReference]:
         """References in the own text of the clause, inside the span."""
-        return [r for r in self._references[place.clause] if r.span.overlap(place.span)]
+        start = max(place.span.start, self.document.clauses[place.clause].span.start)
+        end = min(place.span.end, self.document.clauses[place.clause].span.end)
+        first, last = bisect_left(self._reference_starts, start), bisect_left(self._reference_starts, end)
+        return (r for r in self._references[first:last] if r.source_clause == place.clause)
 
-    def _edges(self, frontier: Sequence[_Place], *, first: bool) -> list[_Edge]:
-        edges: list[_Edge] = []
-        uses: list[_Edge] = []
-        for place in frontier:
-            edges += self._outgoing(place)
-            edges += self._incoming(place.clause)
-            uses += self._definitions(place)
-        informative = [edge for edge in uses if edge.rank < _RANK["common"]]
-        # boilerplate terms are followed only when a seed has nothing else to follow
-        return edges + (uses if first and not informative and not edges else informative)
+    def _best_edges(self, frontier: Sequence[_Place], *, first: bool) -> list[_Edge]:
+        """Edges of the frontier, the most valuable first; one for each text to add."""
+        edges = [edge for place in frontier for edge in (*self._outgoing(place), *self._incoming(place.clause))]
+        if first:
+            edges += self._definitions(frontier)
+        else:
+            edges = [edge for edge in edges if edge.rank <= _STRONG and edge.via == "reference"]
+        best: dict[Span, _Edge] = {}
+        for edge in sorted(edges, key=lambda edge: edge.rank):
+            best.setdefault(edge.span, edge)
+        return list(best.values())
 
     def _outgoing(self, place: _Place) -> Iterator[_Edge]:
         clause = place.clause
         name = clause_name(self.document.clauses[clause])
+        above = {around.index for around in self._positions.lineage(clause)}
         for reference in self._said(place):
+            if is_anaphor(self.document.text, reference):
+                yield from self._anaphor(reference, clause, name)
+                continue
+            if reference.span in self._listed:
+                continue
             for target in reference.targets:
+                if target in above:
+                    continue  # "this clause" says where the reader is
                 span, partial = self._contribution(target)
-                if reference.status == "inferred":
-                    words = self.document.text[reference.span.start : reference.span.end]
-                    term = self._term_of(reference)
-                    if term is None:
-                        why = f'defines what {name} calls "{words}"'
-                        yield _Edge(_RANK["anaphora"], target, why, "definition", clause, span, partial)
-                    elif term not in self._common:
-                        yield self._definition_edge(term, clause, _RANK["anaphora"])
-                else:
-                    why = _WORDS_OUT[reference.effect].format(source=name)
-                    yield _Edge(_RANK[reference.effect], target, why, "reference", clause, span, partial)
+                why = _WORDS_OUT[reference.effect].format(source=name)
+                yield _Edge(_RANK[reference.effect], target, why, "reference", clause, span, partial)
+
+    def _anaphor(self, reference: CrossReference, clause: int, name: str) -> Iterator[_Edge]:
+        words = self.document.text[reference.span.start : reference.span.end]
+        if _BOILERPLATE.fullmatch(re.sub(r"^\w+\s+|^[该此上前]\w?[等述类]?", "", words)):
+            return
+        term = self._term_of(words, reference.targets)
+        if term is not None:
+            if not _BOILERPLATE.fullmatch(self.document.terms[term].term):
+                yield from self._definition_edges(term, clause, _RANK_ANAPHOR)
+            return
+        for target in reference.targets:
+            span, partial = self._contribution(target)
+            yield _Edge(
+                _RANK_ANAPHOR, target, f'defines what {name} calls "{words}"', "definition", clause, span, partial
+            )
 
     def _incoming(self, clause: int) -> Iterator[_Edge]:
         """Clauses that say "notwithstanding" or "subject to" this clause or one that holds it."""
         for target in self._positions.lineage(clause):
-            for reference in self._pointing_at[target.index]:
+            for reference in self._pointing_at.get(target.index, ()):
                 if reference.source_clause != clause:
                     span, partial = self._contribution(reference.source_clause)
                     why = _WORDS_BACK[reference.effect].format(source=clause_name(target))
-                    rank = _RANK["reverse"] + (target.index != clause)
+                    rank = _RANK_BACK[reference.effect] + (0.5 if target.index != clause else 0)
                     yield _Edge(rank, reference.source_clause, why, "reference", clause, span, partial)
 
-    def _definitions(self, place: _Place) -> Iterator[_Edge]:
-        counted = Counter(
-            use.term for use in self._uses[place.clause] if place.span.start <= use.start < place.span.end
-        )
-        for term, _ in counted.most_common():
-            yield self._definition_edge(term, place.clause, _RANK["common" if term in self._common else "use"])
+    def _definitions(self, frontier: Sequence[_Place]) -> Iterator[_Edge]:
+        """Definitions of the terms that the frontier uses, the rarest of each passage first."""
+        for passage in dict.fromkeys(place.span for place in frontier):
+            places = {place.clause for place in frontier if place.span == passage}
+            first, last = bisect_left(self._use_starts, passage.start), bisect_left(self._use_starts, passage.end)
+            used: dict[int, int] = {}
+            for use in self._uses[first:last]:
+                clause = self._positions.innermost(use.start)
+                if clause in places and self._explains(use.term):
+                    used.setdefault(use.term, clause)
+            order = sorted(used, key=lambda term: (self._spread[term], self.document.terms[term].span.start))
+            for place, term in enumerate(order[:_MOST_TERMS]):
+                yield from self._definition_edges(term, used[term], _RANK_TERM + place / 10)
 
-    def _definition_edge(self, term: int, source: int, rank: int) -> _Edge:
+    def _explains(self, term: int) -> bool:
+        """Whether the definition helps the reader: that of a party, or of a word in every clause, does not."""
         defined = self.document.terms[term]
-        span, partial = self._contribution(defined.clause)
-        if len(self.document.clauses[defined.clause].span) > _WHOLE_CLAUSE // 2:
-            span, partial = self._defining[term], False
-        return _Edge(rank, defined.clause, f'defines "{defined.term}"', "definition", source, span, partial)
+        boilerplate = _BOILERPLATE.fullmatch(defined.term) or names_party(self.document.text, defined)
+        return self._spread[term] <= self._common and not boilerplate
 
-    def _term_of(self, reference: CrossReference) -> int | None:
-        """The term that "such Losses" at ``reference.span`` stands for: the target clause may define many."""
-        words = self.document.text[reference.span.start : reference.span.end].lower()
-        for index, term in enumerate(self.document.terms):
-            if term.clause in reference.targets and term.term.lower().rstrip("s") in words:
+    def _definition_edges(self, term: int, source: int, rank: float) -> Iterator[_Edge]:
+        """The paragraph that defines the term or, for a pointer to it ("has the meaning given in"), its target."""
+        defined = self.document.terms[term]
+        span, partial = self._defining[term], False
+        if defined.kind == "meaning_given_in":
+            pointers = [r for r in self._said(_Place(defined.clause, span)) if r.status == "resolved" and r.targets]
+            for target in pointers[0].targets[:1] if pointers else ():
+                span, partial = self._given(defined.term, target)
+                why = f'gives the meaning of "{defined.term}"'
+                yield _Edge(rank, target, why, "definition", source, span, partial)
+                return
+        elif len(self._terms_of[defined.clause]) == 1:
+            whole, _ = self._contribution(defined.clause)
+            # a clause that defines this term alone comes with its list
+            span = whole if len(whole) <= _DEFINING_CLAUSE else span
+        yield _Edge(rank, defined.clause, f'defines "{defined.term}"', "definition", source, span, partial)
+
+    def _given(self, name: str, target: int) -> tuple[Span, bool]:
+        """Text of clause ``target`` that gives the meaning of ``name``: all of it when it is short."""
+        if len(self.document.clauses[target].span) > _WHOLE_CLAUSE // 2:
+            inside = self.document.clauses[target].span
+            for index, term in enumerate(self.document.terms):
+                if term.term == name and inside.start <= term.span.start < inside.end:
+                    return self._defining[index], False
+        return self._contribution(target)
+
+    def _term_of(self, words: str, targets: Sequence[int]) -> int | None:
+        """The term that ``words`` ("such Losses") stand for: the target clause may define many."""
+        lowered = words.lower()
+        for index in (index for target in targets for index in self._terms_of[target]):
+            defined = self.document.terms[index]
+            spellings = (spelling for name in (defined.term, *defined.aliases) for spelling in term_variants(name))
+            if any(lowered.endswith(spelling.lower()) for spelling in spellings):
                 return index
         return None
 
     def _contribution(self, index: int) -> tuple[Span, bool]:
         """Text that clause ``index`` adds, and whether it is only a part of the clause."""
         span = self.document.clauses[index].span
-        text = self.document.text[span.start : span.end]
-        end = span.start + len(text.rstrip())
-        if end - span.start <= _WHOLE_CLAUSE:
-            return Span(span.start, end), False
+        if len(span) <= _WHOLE_CLAUSE:
+            return Span(span.start, span.start + len(self.document.text[span.start : span.end].rstrip())), False
         stop = self.document.text.rfind("\n", span.start + 1, span.start + _WHOLE_CLAUSE)
         stop = stop if stop > span.start + _WHOLE_CLAUSE // 2 else span.start + _WHOLE_CLAUSE
         return Span(span.start, stop), True
