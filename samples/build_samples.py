@@ -170,9 +170,7 @@ def _paragraph(paragraph: Paragraph, position: int, bookmarks: dict[str, str]) -
     content = "".join(_run(run, bookmarks) for run in paragraph.runs)
     name = bookmarks.get(paragraph.anchor)
     if name:
-        content = (
-            f'<w:bookmarkStart w:id="{position}" w:name="{name}"/>{content}<w:bookmarkEnd w:id="{position}"/>'
-        )
+        content = f'<w:bookmarkStart w:id="{position}" w:name="{name}"/>{content}<w:bookmarkEnd w:id="{position}"/>'
     return f"<w:p>{properties}{content}</w:p>"
 
 
@@ -188,9 +186,7 @@ def _table(rows: list[Paragraph]) -> str:
             for cell in row.cells
         )
         body += f"<w:tr>{'<w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>' if at == 0 else '<w:trPr><w:cantSplit/></w:trPr>'}{cells}</w:tr>"
-    properties = (
-        f'<w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="{width * columns}" w:type="dxa"/></w:tblPr>'
-    )
+    properties = f'<w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="{width * columns}" w:type="dxa"/></w:tblPr>'
     return f"<w:tbl>{properties}<w:tblGrid>{grid}</w:tblGrid>{body}</w:tbl><w:p/>"
 
 
@@ -198,9 +194,7 @@ def document_xml(contract: Contract) -> str:
     """Main part of the package."""
     targets = {run.target for paragraph in contract.paragraphs for run in paragraph.runs if run.kind == "ref"}
     numbered = list(enumerate(contract.paragraphs))
-    bookmarks = {
-        paragraph.anchor: bookmark_name(at) for at, paragraph in numbered if paragraph.anchor in targets
-    }
+    bookmarks = {paragraph.anchor: bookmark_name(at) for at, paragraph in numbered if paragraph.anchor in targets}
     body = ""
     for is_row, group in groupby(numbered, key=lambda item: item[1].tag == "row"):
         if is_row:
@@ -234,8 +228,7 @@ def numbering_xml(language: str) -> str:
         kind = "multilevel" if len(levels) > 1 else "singleLevel"
         abstract += f'<w:abstractNum w:abstractNumId="{index}"><w:multiLevelType w:val="{kind}"/>{body}</w:abstractNum>'
     numbers = "".join(
-        f'<w:num w:numId="{at + 1}"><w:abstractNumId w:val="{at}"/></w:num>'
-        for at in range(len(LISTS[language]))
+        f'<w:num w:numId="{at + 1}"><w:abstractNumId w:val="{at}"/></w:num>' for at in range(len(LISTS[language]))
     )
     return f"<w:numbering {_W}>{abstract}{numbers}</w:numbering>"
 
@@ -257,9 +250,7 @@ def styles_xml(language: str) -> str:
             number, depth = places[tag]
             numbering = f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="{number}"/></w:numPr>'
             # the schema fixes the order: keepNext, pageBreakBefore, numPr, spacing, ind, jc, outlineLvl
-            at = min(
-                (ppr.index(mark) for mark in ("<w:spacing", "<w:ind", "<w:jc") if mark in ppr), default=0
-            )
+            at = min((ppr.index(mark) for mark in ("<w:spacing", "<w:ind", "<w:jc") if mark in ppr), default=0)
             properties = ppr[:at] + numbering + ppr[at:]
         body += (
             f'<w:style w:type="paragraph" w:customStyle="{int(style not in ("Title", "Heading1"))}" w:styleId="{style}"><w:name w:val="{name}"/>'
@@ -330,9 +321,7 @@ def build_docx(source: str) -> bytes:
 def main(arguments: list[str] | None = None, folder: Path = FOLDER) -> int:
     """Build or check every sample in ``folder``; returns the exit status."""
     parser = argparse.ArgumentParser(description="Build the sample contracts from their sources.")
-    parser.add_argument(
-        "--check", action="store_true", help="compare with the files that exist and write nothing"
-    )
+    parser.add_argument("--check", action="store_true", help="compare with the files that exist and write nothing")
     check = parser.parse_args(arguments).check
     status = 0
     for name, source in SAMPLES.items():

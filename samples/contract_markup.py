@@ -198,8 +198,7 @@ def _wording(labels: list[str], language: str) -> str:
     if language == "en" or labels[0].startswith("附件"):
         return _path(labels)
     return "".join(
-        pattern.format(label.rstrip("."))
-        for pattern, label in zip(("{}", "第{}款", "第{}项"), labels, strict=False)
+        pattern.format(label.rstrip(".")) for pattern, label in zip(("{}", "第{}款", "第{}项"), labels, strict=False)
     )
 
 
@@ -226,9 +225,7 @@ def _runs(text: str, wordings: dict[str, str], paths: dict[str, str]) -> tuple[R
             if name not in paths:
                 raise MarkupError(f"reference to the unknown anchor {name!r}")
             if piece[1] == "^" and "/" in paths[name]:  # what Word prints there is not known well enough
-                raise MarkupError(
-                    f"a REF field cannot point to {paths[name]}, type the reference with [@{name}]"
-                )
+                raise MarkupError(f"a REF field cannot point to {paths[name]}, type the reference with [@{name}]")
             runs.append(Run("text", wordings[name]) if piece[1] == "@" else Run("ref", paths[name], name))
         elif piece:
             runs.append(Run("bold" if bold else "text", piece))
@@ -253,9 +250,7 @@ def parse_contract(source: str) -> Contract:
         match = _ANCHOR.match(text)
         anchor = match[1] if match else ""
         if anchor in paths or (anchor and not path):
-            raise MarkupError(
-                f"line {number}: anchor {anchor!r} is used twice or stands on an unnumbered paragraph"
-            )
+            raise MarkupError(f"line {number}: anchor {anchor!r} is used twice or stands on an unnumbered paragraph")
         if anchor:
             paths[anchor], wordings[anchor] = path, wording
         numbered.append((tag, text[match.end() :] if match else text, anchor, label, path))
