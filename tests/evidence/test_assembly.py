@@ -31,9 +31,9 @@ PROFILE = HeadProfile(((1, 0),), (1.0,), profiled=True)
 class Case:
     """A document that a tiny model has read; ``ask`` plants where question and answer look."""
 
-    def __init__(self, loaded, tmp_path):
+    def __init__(self, loaded, tmp_path, text=TEXT):
         path = tmp_path / "contract.txt"
-        path.write_text(TEXT, "utf-8")
+        path.write_text(text, "utf-8")
         self.document = read_document(path)
         self.chunks = passages(self.document, 120)
         context = full_context(self.document)
@@ -79,6 +79,15 @@ def test_evidence_is_an_answer_without_review(case):
     assert answer.coverage.characters == len(case.document.text)
     assert answer.seconds.read == 0.123
     json.dumps(answer.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("looked_at", ["laws of the sea", "laws of Ireland"])
+def test_an_overriding_clause_must_be_read_with_the_overridden_one(tiny_loaded, tmp_path, looked_at):
+    text = TEXT + "\n8. Storm. Notwithstanding clause 5, the laws of the sea apply in a storm.\n"
+    answer = Case(tiny_loaded("llama"), tmp_path, text).ask(looked_at, text="The laws of Ireland.")
+    assert answer.needs_review
+    assert "read together: 8 overrides 5" in answer.reason
+    assert {"5", "8"} <= {citation.clause for citation in answer.citations}
 
 
 @pytest.mark.parametrize(("question", "words"), [("Who swims?", "please check by hand"), ("谁游泳？", "未见突出依据")])

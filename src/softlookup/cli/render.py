@@ -90,7 +90,7 @@ def document_text(document: Document) -> str:
         lines.append(f"{'  ' * (clause.level + 1)}{name[:90]}  [{clause.span.start}:{clause.span.end}]{page}")
     coverage = document.coverage
     pages = "" if coverage.pages is None else f"{coverage.pages} pages, "
-    skipped = "; ".join(f"{row.unit}: {row.state} ({row.reason})" for row in coverage.skipped)
+    skipped = "; ".join(str(row) for row in coverage.skipped)
     notes = "".join(f", {note}" for note in coverage.notes)
     lines.append(printable_line(f"coverage: {pages}{'skipped: ' + skipped if skipped else 'nothing skipped'}{notes}"))
     return "\n".join(lines)

@@ -109,6 +109,11 @@ class CoverageRow:
     characters: int
     reason: str = ""
 
+    def __str__(self) -> str:
+        """Such as "page 3: scanned (a picture)"; a left-out part is named by its reason alone."""
+        reason = f" ({self.reason})" if self.reason else ""
+        return f"{self.unit}{reason}" if self.state == "skipped" else f"{self.unit}: {self.state}{reason}"
+
 
 @dataclass(frozen=True, slots=True)
 class Coverage:

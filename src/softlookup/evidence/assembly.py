@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from softlookup.retrieval.expand import Closure
     from softlookup.runtime.prefilled import Decoded
 
+MAX_PAIRS = 3
 _NO_EVIDENCE = {
     "en": "no passage stood out from off-topic questions; please check by hand",
     "zh": "未见突出依据，请人工核对",
@@ -75,6 +76,7 @@ def assemble_answer(
         outcome, conflict = _outcome(document, reading, evidence, (*cited, *added))
         reasons += conflict
         reasons += _closure_reasons(needed)
+        reasons += _override_reasons(document, cited)
         invented = unsupported_values(decoded.text, [citation.quote for citation in (*cited, *added)])
         if invented:
             reasons.append(f"the answer names values that the cited passages do not contain: {', '.join(invented)}")
@@ -123,6 +125,22 @@ def _closure_reasons(needed: Closure) -> list[str]:
     return [f"{len(needed.dangling)} cross-reference(s) of the cited clauses point to clauses that do not exist"]
 
 
+def _override_reasons(document: Document, cited: Sequence[Citation]) -> list[str]:
+    """A cited clause that overrides another, or is overridden: both must be read, whatever the model answers."""
+    pairs: dict[str, None] = {}
+    for reference in document.references:
+        if reference.effect != "overrides":
+            continue
+        source = clause_label(document, reference.source_clause)
+        says = any(citation.start <= reference.span.start < citation.end for citation in cited)
+        for index in reference.targets:
+            span, target = document.clauses[index].span, clause_label(document, index)
+            told = any(span.start <= citation.start < span.end for citation in cited)
+            if (says or told) and source != target:
+                pairs[f"{source} overrides {target}"] = None
+    return [f"read together: {', '.join(list(pairs)[:MAX_PAIRS])}"] if pairs else []
+
+
 def _run_reasons(document: Document, reading: Reading, run: RunFacts, *, found: bool) -> list[str]:
     reasons = []
     if not document.coverage.complete:
@@ -149,7 +167,7 @@ def _coverage(document: Document, strategy: Strategy, tokens_read: int) -> Cover
         characters=len(document.text),
         tokens_total=strategy.document_tokens,
         tokens_read=tokens_read,
-        skipped=tuple(f"{row.unit}: {row.state} ({row.reason})" for row in document.coverage.skipped),
+        skipped=tuple(str(row) for row in document.coverage.skipped),
         complete=document.coverage.complete,
         notes=document.coverage.notes,
     )

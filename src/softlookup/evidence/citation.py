@@ -96,7 +96,8 @@ def closure_citations(
             found.append(_citation(document, span, item.clause, score=None, p_value=None, via=item.via, why=item.why))
         else:
             further.setdefault(clause_label(document, item.clause) or "a clause without number")
-    return tuple(found), tuple(further), needed
+    shown = {citation.clause for citation in (*cited, *found)}
+    return tuple(found), tuple(label for label in further if label not in shown), needed
 
 
 def quote_span(text: str, span: Span) -> Span:
