@@ -10,6 +10,7 @@ reported ("report"). Resumable: a contract that is already in --out is not run a
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 import time
@@ -61,6 +62,19 @@ def run_contract(session: object, contract: LabelledContract) -> dict:
         )
     off_topic = [decide(values, calibration.off_topic_maxima, 0.05).p_value for values in scores[len(texts) :]]
     return {"file": contract.path.name, "questions": rows, "off_topic_p": off_topic, "passages": len(spans)}
+
+
+def method_digest() -> str:
+    """Changes whenever heads, weights, constants or the question bank do: older results are then not reused."""
+    from softlookup.evidence import attribution, citation, profile, question_bank
+
+    facts = (
+        sorted((key, value.heads, value.weights) for key, value in profile._PROFILES.items()),
+        attribution.TEMPER,
+        citation.LEXICAL_WEIGHT,
+        question_bank.question_bank("en").questions,
+    )
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
 
 def _rank(values: np.ndarray, gold: np.ndarray) -> int:
@@ -138,8 +152,9 @@ def main() -> int:
     if folder is None:
         print("skipped: no CUAD-style data (pass --data, or set SOFTLOOKUP_SHARED)")
         return 0
-    out = Path(options.out)
-    done = {row["file"]: row for row in map(json.loads, out.read_text("utf-8").splitlines())} if out.is_file() else {}
+    out, digest = Path(options.out), method_digest()
+    lines = out.read_text("utf-8").splitlines() if out.is_file() else []
+    done = {row["file"]: row for row in map(json.loads, lines) if row.get("method") == digest}
     from softlookup.session import Session
 
     session = Session()
@@ -148,7 +163,7 @@ def main() -> int:
         if contract.path.name in done:
             continue
         start = time.perf_counter()
-        row = run_contract(session, contract)
+        row = {"method": digest, **run_contract(session, contract)}
         done[row["file"]] = row
         with out.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(row) + "\n")
