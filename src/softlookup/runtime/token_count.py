@@ -18,7 +18,7 @@ class TokenCounter:
         except Exception as error:  # tokenizers raises bare Exception
             raise ModelError(
                 f"{source.name} has no readable tokenizer.json",
-                "fetch the model again or convert its tokenizer",
+                "run `softlookup model pull` for the embedded model, or fetch the folder again",
             ) from error
         self._tokenizer.encode_special_tokens = True
         self._tokenizer.no_truncation()
