@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from softlookup.documents.readers.text import decode, paragraphs, read_text
-from softlookup.errors import DocumentError
+from softlookup.errors import DocumentError, UsageError
 
 from .builders import LEASE_EN, SERVICE_ZH
 
@@ -42,7 +42,7 @@ def test_line_ends_become_newlines_and_nothing_else_changes():
 
 def test_named_encoding_wins_and_must_fit():
     assert decode("é".encode("cp1252"), encoding="cp1252")[0] == "é"
-    with pytest.raises(DocumentError, match="known codec"):
+    with pytest.raises(UsageError, match="known codec"):
         decode(b"x", encoding="no-such-codec")
     with pytest.raises(DocumentError, match="does not decode"):
         decode(b"\xff\xfe\xfd", encoding="utf-8")

@@ -103,7 +103,7 @@ def test_without_evidence_nothing_is_said(case, question, words):
 def test_question_and_answer_at_different_clauses_conflict(case):
     answer = case.ask("laws of Ireland", answer_at="repair the jetty")
     assert (answer.outcome, answer.needs_review, answer.exit_code) == ("conflict", True, ExitCode.OK)
-    assert answer.reason.endswith("the rows of the answer to 3")
+    assert "the model looked at 3, which your question did not point to" in answer.reason
     assert case.ask("laws of Ireland", answer_at="laws of Ireland").outcome == "answered"
     # a clause that the cited one needs is no other clause
     assert case.ask("2.2 Late payment", answer_at="4.1 Either").outcome == "answered"
@@ -120,7 +120,7 @@ def test_invented_values_ask_for_review(case):
 def test_dangling_references_ask_for_review(case):
     answer = case.ask("Fines follow")
     assert answer.needs_review
-    assert "1 cross-reference(s)" in answer.reason
+    assert "does not contain: clause 44" in answer.reason
 
 
 def test_alerts_and_unprofiled_heads_ask_for_review(case):

@@ -41,6 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of stdout left: nobody to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.ERROR)
+    except OSError as error:  # of stdout: errors of files and cache are typed
+        if options.debug:
+            traceback.print_exc()
+        _complain(f"the output cannot be written ({error.strerror or error}); free some space or redirect it elsewhere")
+        return int(ExitCode.ERROR)
     except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback for users
         if options.debug:
             traceback.print_exc()

@@ -75,11 +75,13 @@ def assemble_answer(
             remarks.append(f"the cited clauses also lead to {', '.join(further)}, not shown")
         outcome, conflict = _outcome(document, reading, evidence, (*cited, *added))
         reasons += conflict
-        reasons += _closure_reasons(needed)
+        reasons += _closure_reasons(document.text, needed)
         reasons += _override_reasons(document, cited)
         invented = unsupported_values(decoded.text, [citation.quote for citation in (*cited, *added)])
         if invented:
             reasons.append(f"the answer names values that the cited passages do not contain: {', '.join(invented)}")
+        if not decoded.finished:
+            remarks.append(f"the answer was cut after {len(decoded.ids)} tokens (--max-answer-tokens)")
     else:
         reasons.append(_NO_EVIDENCE[language_of(question)])
     reasons += _run_reasons(document, reading, run, found=decision.found)
@@ -116,13 +118,14 @@ def _outcome(
     if any(span.start < citation.end and citation.start < span.end for citation in cited):
         return "answered", []
     name = clause_label(document, reading.chunks[place].clause) or "a passage without number"
-    return "conflict", [f"the question points to the cited clauses, the rows of the answer to {name}"]
+    return "conflict", [f"while writing its answer the model looked at {name}, which your question did not point to"]
 
 
-def _closure_reasons(needed: Closure) -> list[str]:
+def _closure_reasons(text: str, needed: Closure) -> list[str]:
     if not needed.dangling:
         return []
-    return [f"{len(needed.dangling)} cross-reference(s) of the cited clauses point to clauses that do not exist"]
+    named = dict.fromkeys(" ".join(text[r.span.start : r.span.end].split()) for r in needed.dangling)
+    return [f"the cited clauses refer to what this document does not contain: {', '.join(list(named)[:MAX_PAIRS])}"]
 
 
 def _override_reasons(document: Document, cited: Sequence[Citation]) -> list[str]:

@@ -12,7 +12,7 @@ from collections import Counter
 
 from softlookup.documents.model import Block, Coverage, CoverageRow, Span
 from softlookup.documents.readers import ReaderResult
-from softlookup.errors import DocumentError
+from softlookup.errors import DocumentError, UsageError
 
 # UTF-32 first: its little-endian mark begins with the UTF-16 one
 _MARKS = (
@@ -105,7 +105,7 @@ def _decode_named(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
         name = codecs.lookup(encoding).name
         text = data.decode(name)
     except LookupError as error:
-        raise DocumentError(
+        raise UsageError(
             f"--encoding must be a known codec, got {encoding!r}", "for example utf-8, gb18030, big5, cp1252"
         ) from error
     except (UnicodeError, ValueError) as error:
