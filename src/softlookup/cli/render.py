@@ -70,7 +70,13 @@ def _coverage_line(coverage: CoverageSummary, label: dict[str, str]) -> str:
     parts.append(f"{coverage.characters:,} {label['characters']}")
     parts.append(f"{coverage.tokens_read:,} {label['of']} {coverage.tokens_total:,} {label['tokens']}")
     skipped = "; ".join(coverage.skipped)
-    parts.append(f"{label['skipped']}: {printable_line(skipped)}" if skipped else label["nothing"])
+    partly = coverage.tokens_read < coverage.tokens_total
+    if partly:
+        parts.append(label["rest"])
+    if skipped:
+        parts.append(f"{label['skipped']}: {printable_line(skipped)}")
+    elif not partly:
+        parts.append(label["nothing"])
     parts += [printable_line(note) for note in coverage.notes]
     return ", ".join(parts)
 
