@@ -1,0 +1,1 @@
+"""Implementations of one attention call; none imports another, none falls back to another."""
