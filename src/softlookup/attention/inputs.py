@@ -81,7 +81,7 @@ class AttentionInputs:
         return torch.float64 if self.dtype == torch.float64 else torch.float32
 
 
-def check_inputs(
+def check_inputs(  # noqa: PLR0913 - as attention()
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
