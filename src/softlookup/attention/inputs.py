@@ -133,9 +133,10 @@ def check_inputs(  # noqa: PLR0913 - as attention()
     )
 
 
-def raise_for_non_finite(inputs: AttentionInputs) -> None:
-    """Raise ``UsageError`` naming the first of query, key and value that holds NaN or infinity."""
-    for name, tensor in (("query", inputs.query), ("key", inputs.key), ("value", inputs.value)):
+def raise_for_non_finite(inputs: AttentionInputs, names: Sequence[str] = ("query", "key", "value")) -> None:
+    """Raise ``UsageError`` naming the first of these tensors that holds NaN or infinity."""
+    for name in names:
+        tensor: torch.Tensor = getattr(inputs, name)
         if tensor.numel() == 0:
             continue
         low, high = torch.aminmax(tensor)  # no temporary of the tensor's size

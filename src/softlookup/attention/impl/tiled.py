@@ -1,0 +1,97 @@
+"""Attention and statistics for long inputs: one pass over the keys, a second for what needs the final lse.
+
+Memory is O(T); the engine of the first pass is chosen in :func:`_row_pass`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from softlookup.attention.impl.tiled_torch import torch_row_pass
+from softlookup.attention.inputs import raise_for_non_finite
+from softlookup.attention.masks import visible_keys
+from softlookup.attention.row_sums import finalize, output_scale, row_lse, with_sinks
+from softlookup.attention.second_pass import column_sums, span_mass, top_k
+from softlookup.attention.stats import AttentionOutput, AttentionStats
+from softlookup.errors import UsageError
+
+if TYPE_CHECKING:
+    from softlookup.attention.inputs import AttentionInputs
+    from softlookup.attention.row_sums import RowSums
+    from softlookup.attention.stats import StatsRequest
+
+# from this many rows on, looking at every input first costs next to nothing
+_ROWS_THAT_PAY_A_CHECK = 16
+
+
+def tiled_attention(inputs: AttentionInputs, request: StatsRequest | None) -> AttentionOutput:
+    """Attention of ``inputs`` and the statistics that ``request`` asks for.
+
+    NaN or infinity in the query, or in a key or value that a query sees, raises ``UsageError``; in a key or value
+    that is masked for every query it may be refused too.
+    """
+    _check_before(inputs, with_output=True)
+    sums, total = _row_pass(inputs, request, with_output=True)
+    if total is None:
+        raise AssertionError("asked for the output")
+    output = total.mul_(output_scale(sums, inputs.sinks)[..., None]).to(inputs.dtype)
+    seen = _seen(inputs)
+    _check_after(inputs, sums, seen, output)
+    stats = None if request is None else _statistics(inputs, request, sums)
+    return AttentionOutput(output, stats, int((~seen).sum()))
+
+
+def tiled_statistics(inputs: AttentionInputs, request: StatsRequest) -> AttentionStats:
+    """The statistics alone; the values are not read. Errors as :func:`tiled_attention`."""
+    _check_before(inputs, with_output=False)
+    sums, _ = _row_pass(inputs, request, with_output=False)
+    _check_after(inputs, sums, _seen(inputs), None)
+    return _statistics(inputs, request, sums)
+
+
+def _row_pass(
+    inputs: AttentionInputs, request: StatsRequest | None, *, with_output: bool
+) -> tuple[RowSums, torch.Tensor | None]:
+    """Row sums and sum exp(s - m) v by the engine that fits the inputs."""
+    return torch_row_pass(inputs, request, with_output=with_output)
+
+
+def _statistics(inputs: AttentionInputs, request: StatsRequest, sums: RowSums) -> AttentionStats:
+    lse = with_sinks(row_lse(sums), inputs.sinks)
+    return finalize(
+        sums,
+        inputs,
+        request,
+        top_k=top_k(inputs, lse, request.top_k) if request.top_k else None,
+        span_mass=(
+            span_mass(inputs, lse, request.span_mass, request.chosen_span_rows(inputs.q_length))
+            if request.span_mass is not None
+            else None
+        ),
+        key_mass=column_sums(inputs, lse, request.key_mass_rows) if request.key_mass else None,
+    )
+
+
+def _seen(inputs: AttentionInputs) -> torch.Tensor:
+    """Bool [B, Hq, Tq]: the row sees a key."""
+    return (visible_keys(inputs) > 0).expand(inputs.batch, inputs.heads, inputs.q_length)
+
+
+def _check_before(inputs: AttentionInputs, *, with_output: bool) -> None:
+    """For a few rows over a long cache the look at every key would double the time: there the sums tell."""
+    few = inputs.q_length < _ROWS_THAT_PAY_A_CHECK
+    raise_for_non_finite(inputs, names=("query",) if few else ("query", "key", "value")[: 3 if with_output else 2])
+
+
+def _check_after(inputs: AttentionInputs, sums: RowSums, seen: torch.Tensor, output: torch.Tensor | None) -> None:
+    good = bool(torch.isfinite(row_lse(sums))[seen].all())
+    good = good and (sums.centred is None or bool(torch.isfinite(sums.centred).all()))
+    good = good and (output is None or bool(torch.isfinite(output).all()))
+    if not good:
+        raise_for_non_finite(inputs)
+        raise UsageError(
+            f"scores and weighted values must fit {inputs.compute_dtype}, they overflow",
+            "scale query and value down, or pass float64",
+        )
