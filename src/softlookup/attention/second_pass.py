@@ -90,14 +90,13 @@ def span_mass(
             inside = torch.arange(first, last + 1, device=device)
             one_hot = (of_key[:, None] == inside).to(dtype)  # [K, segments of this tile]
             segments[..., first : last + 1] += _weights(tile, lse[..., part]) @ one_hot
-        torch.matmul(segments, belongs, out=result[:, :, done : done + len(part)])
+        result[:, :, done : done + len(part)] = segments @ belongs
         done += len(part)
     return result
 
 
 def top_k(inputs: AttentionInputs, lse: torch.Tensor, k: int) -> TopK:
-    """The min(k, Tk) keys of the largest scores of every row, and their weights exp(s - lse)."""
-    k = min(k, inputs.kv_length)
+    """The k keys of the largest scores of every row, and their weights exp(s - lse)."""
     shape = (inputs.batch, inputs.heads, inputs.q_length, k)
     scores = inputs.query.new_full(shape, -torch.inf, dtype=inputs.compute_dtype)
     index = inputs.query.new_full(shape, -1, dtype=torch.int64)
@@ -118,14 +117,19 @@ def top_k(inputs: AttentionInputs, lse: torch.Tensor, k: int) -> TopK:
 
 def _largest(scores: torch.Tensor, index: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The k largest along the last dimension, best first, the earlier of equals first (torch.topk takes any)."""
-    last = torch.topk(scores, k, dim=-1).values[..., -1:]
-    above, equal = scores > last, scores == last
-    room = k - above.sum(-1, keepdim=True)
-    chosen = above | (equal & (equal.cumsum(-1) <= room))  # exactly k in every row
-    shape = (*scores.shape[:-1], k)
-    kept, places = scores[chosen].view(shape), index[chosen].view(shape)
-    order = torch.sort(kept, dim=-1, descending=True, stable=True)
-    return order.values, places.gather(-1, order.indices)
+    found = torch.topk(scores, min(k + 1, scores.shape[-1]), dim=-1)
+    last = found.values[..., k - 1 : k]
+    if bool(((found.values[..., k:] == last) & (last > -torch.inf)).any()):  # equals on both sides of the cut: rare
+        above, equal = scores > last, scores == last
+        room = k - above.sum(-1, keepdim=True)
+        chosen = above | (equal & (equal.cumsum(-1) <= room))  # exactly k in every row
+        places = (
+            torch.arange(scores.shape[-1], device=scores.device).expand_as(scores)[chosen].view(*last.shape[:-1], k)
+        )
+    else:
+        places = found.indices[..., :k].sort(-1).values
+    order = torch.sort(scores.gather(-1, places), dim=-1, descending=True, stable=True)
+    return order.values, index.gather(-1, places.gather(-1, order.indices))
 
 
 def _weights(tile: ScoreTile, lse: torch.Tensor) -> torch.Tensor:

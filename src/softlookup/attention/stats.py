@@ -103,7 +103,7 @@ class StatsRequest:
 class TopK:
     """The k keys of the largest scores, best first, ties by position; each [B, Hq, Tq, k].
 
-    ``index`` is -1 and ``weight`` 0 where fewer keys are visible.
+    Where fewer keys are visible ``index`` is -1, ``weight`` 0 and ``score`` -inf.
     """
 
     index: torch.Tensor
@@ -175,7 +175,7 @@ class AttentionStats:
 
         ``later`` may see more keys; ``key_mass`` adds. Raises ``UsageError`` where the statistics differ.
         """
-        from softlookup.attention.merge import concat_stats
+        from softlookup.attention.concat import concat_stats
 
         return concat_stats(self, later)
 

@@ -91,7 +91,7 @@ def _statistics(
         max_weight=defined(weights.amax(-1)) if request.max_weight else None,
         # argmax of equal scores: the first, which torch.argmax does not promise
         argmax=torch.where(seen, _first_maximum(scores, keys), -1) if request.argmax else None,
-        top_k=_top_k(scores, weights, min(request.top_k, inputs.kv_length)) if request.top_k else None,
+        top_k=_top_k(scores, weights, request.top_k) if request.top_k else None,
         max_score=defined(scores.amax(-1)) if request.max_score else None,
         max_unscaled_score=(defined(torch.where(visible, unscaled.abs(), 0.0).amax(-1)) if request.max_score else None),
         sink_mass=defined(weights[..., list(sink_keys)].sum(-1)) if sink_keys is not None else None,
@@ -120,6 +120,10 @@ def _first_maximum(scores: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
 
 
 def _top_k(scores: torch.Tensor, weights: torch.Tensor, k: int) -> TopK:
+    missing = max(0, k - scores.shape[-1])  # k columns also where there are fewer keys
+    scores, weights = (
+        torch.nn.functional.pad(t, (0, missing), value=v) for t, v in ((scores, -torch.inf), (weights, 0))
+    )
     order = torch.sort(scores, dim=-1, descending=True, stable=True).indices[..., :k]
     best = scores.gather(-1, order)
     seen = best > -torch.inf
