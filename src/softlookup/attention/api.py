@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
 
 from softlookup.attention.inputs import check_inputs
 from softlookup.attention.stats import AttentionOutput, AttentionStats, StatsRequest
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
     from softlookup.attention.inputs import AttentionInputs
 
 Implementation = Literal["reference", "tiled", "probe", "triton"]
+
+# loaded when asked for: none needs the libraries of another
+_FUNCTIONS = {
+    "reference": "reference_attention",
+    "tiled": "tiled_attention",
+    "probe": "probe_attention",
+    "triton": "triton_attention",
+}
 
 
 def attention(  # noqa: PLR0913 - keyword-only, the field's own names
@@ -55,19 +64,7 @@ def attention(  # noqa: PLR0913 - keyword-only, the field's own names
         mask=mask, scale=scale, softcap=softcap, sinks=sinks,
     )  # fmt: skip
     _check_request(stats, inputs)
-    run: Callable[[AttentionInputs, StatsRequest | None], AttentionOutput]
-    name = impl or "tiled"
-    if name == "tiled":
-        from softlookup.attention.impl.tiled import tiled_attention as run
-    elif name == "reference":
-        from softlookup.attention.impl.reference import reference_attention as run
-    elif name == "probe":
-        from softlookup.attention.impl.probe import probe_attention as run
-    elif name == "triton":
-        from softlookup.attention.impl.triton import triton_attention as run
-    else:
-        raise UsageError(f"impl must be one of {', '.join(get_args(Implementation))}, got {name!r}", "leave it out")
-    return run(inputs, stats)
+    return _implementation(impl or "tiled")(inputs, stats)
 
 
 def attention_statistics(  # noqa: PLR0913 - as attention()
@@ -104,3 +101,11 @@ def _check_request(stats: StatsRequest | None, inputs: AttentionInputs) -> None:
     if not isinstance(stats, StatsRequest):
         raise UsageError(f"stats must be a StatsRequest or None, got {type(stats).__name__}", "e.g. StatsRequest()")
     stats.check(inputs)
+
+
+def _implementation(name: str) -> Callable[[AttentionInputs, StatsRequest | None], AttentionOutput]:
+    if name not in _FUNCTIONS:
+        raise UsageError(f"impl must be one of {', '.join(_FUNCTIONS)}, got {name!r}", "leave it out")
+    module = import_module(f"softlookup.attention.impl.{name}")
+    function: Callable[[AttentionInputs, StatsRequest | None], AttentionOutput] = getattr(module, _FUNCTIONS[name])
+    return function

@@ -59,7 +59,7 @@ def visible_keys(inputs: AttentionInputs) -> torch.Tensor:
         return (stop - start).clamp(min=0)[None, None]
     keys = torch.arange(inputs.kv_length, device=device)
     counts = []
-    for part in rows.split(_ROWS):
+    for part in torch.split(rows, _ROWS):
         tile = visible_tile(inputs, part, keys)
         if tile is None:
             raise AssertionError("a mask always gives a tile")

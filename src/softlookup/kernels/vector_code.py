@@ -64,15 +64,15 @@ class VectorCode:
         return ir.Constant(I64, value) if isinstance(value, int) else value
 
     def add(self, a: Value, b: Value) -> Value:
-        """a + b."""
+        """The sum a + b."""
         return self.b.add(self.i64(a), self.i64(b))
 
     def sub(self, a: Value, b: Value) -> Value:
-        """a - b."""
+        """The difference a - b."""
         return self.b.sub(self.i64(a), self.i64(b))
 
     def mul(self, a: Value, b: Value) -> Value:
-        """a * b."""
+        """The product a * b."""
         return self.b.mul(self.i64(a), self.i64(b))
 
     def smaller(self, a: Value, b: Value) -> Value:
@@ -94,7 +94,7 @@ class VectorCode:
         return self.round_down(self.add(value, step - 1), step)
 
     def less(self, a: Value, b: Value) -> Value:
-        """a < b, signed."""
+        """Whether a < b, signed."""
         return self.b.icmp_signed("<", self.i64(a), self.i64(b))
 
     @contextlib.contextmanager
@@ -173,7 +173,7 @@ class VectorCode:
         return self.b.shuffle_vector(first, ir.Constant(kind, ir.Undefined), zeros)
 
     def fma(self, a: Value, b: Value, c: Value) -> Value:
-        """a * b + c with one rounding."""
+        """The sum a * b + c with one rounding."""
         return self._call("fma", a.type, [a, b, c])
 
     def absolute(self, a: Value) -> Value:

@@ -273,7 +273,7 @@ class _Kernel:
             self._set(best.get(), "unscaled", panel, part)
 
     def _softcap(self, j0: Value, j1: Value) -> None:
-        """cap tanh(s / cap): the scores arrive as u = 2 log2(e) s / cap, and tanh = 1 - 2 / (1 + 2^u)."""
+        """Softcap, cap tanh(s / cap): the scores arrive as u = 2 log2(e) s / cap, and tanh = 1 - 2 / (1 + 2^u)."""
         c = self.c
         factor = c.splat(c.load(self.p["factors"], F32, 1))
         with c.loop(j0, j1) as j:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from softlookup.attention.impl.tiled_cpu import KINDS, cpu_row_pass
 from softlookup.attention.impl.tiled_torch import torch_row_pass
 from softlookup.attention.inputs import raise_for_non_finite
 from softlookup.attention.masks import visible_keys
@@ -32,30 +33,32 @@ def tiled_attention(inputs: AttentionInputs, request: StatsRequest | None) -> At
     NaN or infinity in the query, or in a key or value that a query sees, raises ``UsageError``; in a key or value
     that is masked for every query it may be refused too.
     """
-    _check_before(inputs, with_output=True)
-    sums, total = _row_pass(inputs, request, with_output=True)
-    if total is None:
+    sums, output = _row_pass(inputs, request, with_output=True)
+    if output is None:
         raise AssertionError("asked for the output")
-    output = total.mul_(output_scale(sums, inputs.sinks)[..., None]).to(inputs.dtype)
-    seen = _seen(inputs)
-    _check_after(inputs, sums, seen, output)
     stats = None if request is None else _statistics(inputs, request, sums)
-    return AttentionOutput(output, stats, int((~seen).sum()))
+    return AttentionOutput(output, stats, int((~_seen(inputs)).sum()))
 
 
 def tiled_statistics(inputs: AttentionInputs, request: StatsRequest) -> AttentionStats:
     """The statistics alone; the values are not read. Errors as :func:`tiled_attention`."""
-    _check_before(inputs, with_output=False)
     sums, _ = _row_pass(inputs, request, with_output=False)
-    _check_after(inputs, sums, _seen(inputs), None)
     return _statistics(inputs, request, sums)
 
 
 def _row_pass(
     inputs: AttentionInputs, request: StatsRequest | None, *, with_output: bool
 ) -> tuple[RowSums, torch.Tensor | None]:
-    """Row sums and sum exp(s - m) v by the engine that fits the inputs."""
-    return torch_row_pass(inputs, request, with_output=with_output)
+    """Row sums and output by the engine for the inputs: compiled on CPUs, torch operations for GPUs and float64."""
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (inputs.query, inputs.key, inputs.value)):
+        raise UsageError("tiled attention computes no gradients", "call it under torch.no_grad(), or detach the inputs")
+    if inputs.query.device.type == "cpu" and inputs.dtype in KINDS:
+        return cpu_row_pass(inputs, request, with_output=with_output)
+    _check_before(inputs, with_output=with_output)
+    sums, total = torch_row_pass(inputs, request, with_output=with_output)
+    output = None if total is None else total.mul_(output_scale(sums, inputs.sinks)[..., None]).to(inputs.dtype)
+    _check_after(inputs, sums, output)
+    return sums, output
 
 
 def _statistics(inputs: AttentionInputs, request: StatsRequest, sums: RowSums) -> AttentionStats:
@@ -85,8 +88,8 @@ def _check_before(inputs: AttentionInputs, *, with_output: bool) -> None:
     raise_for_non_finite(inputs, names=("query",) if few else ("query", "key", "value")[: 3 if with_output else 2])
 
 
-def _check_after(inputs: AttentionInputs, sums: RowSums, seen: torch.Tensor, output: torch.Tensor | None) -> None:
-    good = bool(torch.isfinite(row_lse(sums))[seen].all())
+def _check_after(inputs: AttentionInputs, sums: RowSums, output: torch.Tensor | None) -> None:
+    good = bool(torch.isfinite(row_lse(sums))[_seen(inputs)].all())
     good = good and (sums.centred is None or bool(torch.isfinite(sums.centred).all()))
     good = good and (output is None or bool(torch.isfinite(output).all()))
     if not good:

@@ -19,12 +19,12 @@ from softlookup.attention.impl.cpu_kernel import PARAMETERS, KernelSpec, attenti
 from softlookup.attention.inputs import raise_for_non_finite
 from softlookup.attention.masks import key_bounds
 from softlookup.attention.row_sums import RowSums
+from softlookup.attention.stats import StatsRequest
 from softlookup.errors import UsageError
 from softlookup.kernels.compiler import VectorShape, host_shape
 
 if TYPE_CHECKING:
     from softlookup.attention.inputs import AttentionInputs
-    from softlookup.attention.stats import StatsRequest
     from softlookup.kernels.compiler import CompiledFunction
 
 KINDS = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.float16: "float16"}
@@ -251,17 +251,17 @@ class _Scratch:
 
 
 def _spec(inputs: AttentionInputs, request: StatsRequest | None, width: int, shape: VectorShape) -> KernelSpec:
-    asked = request is not None
+    asked = request or StatsRequest(entropy=False, argmax=False, sink_mass=None)
     return KernelSpec(
         shape=shape,
         kind=KINDS[inputs.dtype],
         dim=inputs.query.shape[3],
         value_dim=width,
-        entropy=asked and (request.entropy or request.normalized_entropy),
-        argmax=asked and request.argmax,
-        sink_mass=asked and request.sink_keys(inputs.kv_length) is not None,
-        distance=asked and request.distance,
-        unscaled=asked and request.max_score,
+        entropy=asked.entropy or asked.normalized_entropy,
+        argmax=asked.argmax,
+        sink_mass=asked.sink_keys(inputs.kv_length) is not None,
+        distance=asked.distance,
+        unscaled=asked.max_score,
         softcap=inputs.softcap is not None,
         mask=inputs.mask is not None,
     )
