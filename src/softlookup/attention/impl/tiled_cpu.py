@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 KINDS = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.float16: "float16"}
 
 _LOG2E = math.log2(math.e)
-# queries and running outputs of a block stay in the level-2 cache beside a tile of keys and values
-_BLOCK_BYTES = 256 * 1024
-# scores of a panel stay in the level-1 cache
-_TILE_BYTES = 24 * 1024
+# queries and running outputs of a block stay in the level-2 cache beside a tile of keys and values: 512 KiB on
+# AVX2 machines, 1 MiB or more where there is AVX-512
+_BLOCK_BYTES = {8: 256 * 1024, 16: 512 * 1024}
+# scores of a panel stay in the level-1 cache beside the panel's queries
+_TILE_BYTES = 18 * 1024
 # fewer multiplications than this are not worth a second thread
 _SERIAL_WORK = 2_000_000
 _ALIGN = 64
@@ -106,7 +107,7 @@ class _Call:
         per_panel = 4 * shape.rows * (inputs.query.shape[3] + width)
         blocks = 8 * torch.get_num_threads()
         fair = -(-rows * inputs.batch * inputs.kv_heads // (shape.rows * blocks))
-        self.panels = max(1, min(_BLOCK_BYTES // per_panel, fair))
+        self.panels = max(1, min(_BLOCK_BYTES.get(shape.lanes, 256 * 1024) // per_panel, fair))
         size = (inputs.batch, inputs.heads, inputs.q_length)
         self.output = torch.empty(*size, width, dtype=inputs.dtype) if with_output else None
         spec = self.spec
@@ -134,6 +135,8 @@ class _Call:
                 self._worker(kernel, queue, lock)
             except BaseException as error:  # noqa: BLE001 - handed to the calling thread
                 failures.append(error)
+                with lock:  # nobody needs the rest
+                    tuple(queue)
 
         helpers = [threading.Thread(target=work, daemon=True) for _ in range(threads - 1)]
         for helper in helpers:
