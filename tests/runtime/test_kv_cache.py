@@ -38,17 +38,28 @@ def test_truncation_keeps_the_beginning_and_the_storage(generator):
     layer = GrowingLayer()
     keys, values = states(7, generator)
     layer.update(keys, values)
-    storage = layer._keys.data_ptr()
+    storage = layer.keys.data_ptr()
     layer.truncate(4)
     assert layer.get_seq_length() == 4
     assert torch.equal(layer.keys, keys[:, :, :4])
     more = states(2, generator)
     got, _ = layer.update(*more)
     assert torch.equal(got, torch.cat([keys[:, :, :4], more[0]], 2))
-    assert layer._keys.data_ptr() == storage
+    assert layer.keys.data_ptr() == storage
     layer.truncate(100)
     assert layer.get_seq_length() == 6
     GrowingLayer().truncate(3)  # a layer that never ran has nothing to cut
+
+
+def test_a_crop_or_reset_by_transformers_is_followed(generator):
+    ours, theirs = GrowingLayer(), DynamicCache()
+    for change in (lambda layer: layer.crop(-3), lambda layer: layer.reset(), lambda layer: None):
+        new = states(5, generator)
+        got, want = ours.update(*new), theirs.update(*new, 0)
+        for left, right in zip(got, want, strict=True):
+            assert torch.equal(left, right)
+        change(ours)
+        change(theirs.layers[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)

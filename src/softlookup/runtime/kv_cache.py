@@ -1,22 +1,24 @@
 """The document's KV cache: filled once, read by every question, cut back after each; nothing on disk.
 
 transformers' ``DynamicLayer`` copies the whole cache on every append; here keys and values are written
-into storage with room to spare, and the model gets views of it. Length, storage and positions move
-together, because the length lives in one place.
+into storage with room to spare (attention/kv_storage.py), and the model gets views of it. Length, storage and
+positions move together, because the length lives in one place.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
 
+from softlookup.attention.kv_storage import LayerStorage
 from softlookup.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import torch
 
 # appended at a time when the storage is full; one question with its answer usually fits
 _ROOM = 512
@@ -27,8 +29,8 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers has no t
 
     def __init__(self) -> None:
         super().__init__()
-        self._keys: torch.Tensor | None = None
-        self._values: torch.Tensor | None = None
+        # not by half as KVCache does: the prefix of a long document may be most of the memory
+        self._storage = LayerStorage(lambda needed: needed + _ROOM)
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *_args: object, **_kwargs: object
@@ -36,29 +38,16 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers has no t
         """Append [B, Hkv, n, D] and return all keys and values so far."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        length = self.get_seq_length()
-        self._keys = _with_room(self._keys, key_states, length)
-        self._values = _with_room(self._values, value_states, length)
-        total = length + key_states.shape[-2]
-        self._keys[:, :, length:total] = key_states
-        self._values[:, :, length:total] = value_states
-        self.keys, self.values = self._keys[:, :, :total], self._values[:, :, :total]
+        self._storage.truncate(self.get_seq_length())  # transformers' own crop and reset change keys and values alone
+        self.keys, self.values = self._storage.append(key_states, value_states)
         return self.keys, self.values
 
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` positions; the storage stays."""
-        if self.is_initialized and self.get_seq_length() > length:
-            self.keys, self.values = self.keys[:, :, :length], self.values[:, :, :length]
-
-
-def _with_room(storage: torch.Tensor | None, new: torch.Tensor, length: int) -> torch.Tensor:
-    needed = length + new.shape[-2]
-    if storage is not None and storage.shape[-2] >= needed:
-        return storage
-    grown = new.new_empty(*new.shape[:2], needed + _ROOM, new.shape[-1])
-    if storage is not None:
-        grown[:, :, :length] = storage[:, :, :length]
-    return grown
+        self._storage.truncate(length)
+        kept = self._storage.kept()
+        if kept is not None:
+            self.keys, self.values = kept
 
 
 class PrefixCache:
