@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from softlookup import Session
-from softlookup.runtime.observe import observe
+from softlookup.runtime.attention_calls import observe_calls
 from softlookup.session import Options
 
 pytestmark = pytest.mark.weights
@@ -146,7 +146,7 @@ def test_observation_leaves_the_logits_bit_for_bit(session):
     layers = []
     with torch.inference_mode():
         off = loaded.model(ids, logits_to_keep=4).logits
-        with observe(loaded.model, lambda call: layers.append(call.layer)):
+        with observe_calls(loaded.model, lambda call: layers.append(call.layer)):
             on = loaded.model(ids, logits_to_keep=4).logits
     assert torch.equal(off, on)
     assert layers == list(range(30))

@@ -15,7 +15,10 @@ WINDOW = 4096
 VOCABULARY = 1024  # rows of the embedding; the tokenizer has 1000 tokens, and some model types add one
 LAYERS, HEADS, KV_HEADS, HEAD_DIM = 3, 4, 2, 8
 KINDS = ("llama", "mistral", "qwen2", "gemma3")
+# further kinds whose attention is observed: query norm, softcap, learned sinks, fused projections
+OBSERVED_KINDS = (*KINDS, "qwen3", "gemma2", "gpt_oss", "phi3")
 SLIDING_WINDOW = 24
+SOFTCAP = 3.0
 
 CONTRACT = """MOORING AGREEMENT
 
@@ -84,9 +87,22 @@ def build_tokenizer(*, template: str | None = CHATML, extra: int = 0) -> Any:
     return fast
 
 
-def build_model(kind: str, vocabulary: int, *, window: int = WINDOW, seed: int = 7) -> Any:
-    """A model of ``kind`` with 3 layers, 4 heads, 2 key/value heads of 8, and weights far from uniform attention."""
+def build_model(kind: str, vocabulary: int, *, window: int = WINDOW, seed: int = 7, **changes: Any) -> Any:
+    """A model of ``kind`` with 3 layers, 4 heads, 2 key/value heads of 8, and weights far from uniform attention.
+
+    ``changes``: further entries of its configuration.
+    """
     import torch
+    import transformers as hf
+
+    config = _config(kind, vocabulary, window, changes)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = hf.AutoModelForCausalLM.from_config(config)
+    return model.eval()
+
+
+def _config(kind: str, vocabulary: int, window: int, changes: dict[str, Any]) -> Any:
     import transformers as hf
 
     shape: dict[str, Any] = {
@@ -95,24 +111,29 @@ def build_model(kind: str, vocabulary: int, *, window: int = WINDOW, seed: int =
         "max_position_embeddings": window, "initializer_range": 0.25, "tie_word_embeddings": False,
         "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 1,
     }  # fmt: skip
+    layers = ["sliding_attention", "full_attention", "sliding_attention"]
+    hybrid = {"sliding_window": SLIDING_WINDOW, "layer_types": layers}
     if kind == "llama":
-        config = hf.LlamaConfig(**shape)
-    elif kind == "mistral":
-        config = hf.MistralConfig(**shape, sliding_window=SLIDING_WINDOW)
-    elif kind == "qwen2":
-        shape["sliding_window"] = SLIDING_WINDOW
-        config = hf.Qwen2Config(**shape, use_sliding_window=True, max_window_layers=1)
-    elif kind == "gemma3":
-        layers = ["sliding_attention", "full_attention", "sliding_attention"]
-        config = hf.Gemma3TextConfig(
-            **shape, sliding_window=SLIDING_WINDOW, layer_types=layers, query_pre_attn_scalar=HEAD_DIM
-        )
-    else:
-        raise ValueError(f"unknown kind {kind}")
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model = hf.AutoModelForCausalLM.from_config(config)
-    return model.eval()
+        return hf.LlamaConfig(**shape | changes)
+    if kind == "mistral":
+        return hf.MistralConfig(**shape | {"sliding_window": SLIDING_WINDOW} | changes)
+    if kind == "qwen2":
+        local = {"sliding_window": SLIDING_WINDOW, "use_sliding_window": True, "max_window_layers": 1}
+        return hf.Qwen2Config(**shape | local | changes)
+    if kind == "qwen3":
+        return hf.Qwen3Config(**shape | changes)
+    if kind == "gemma2":
+        gemma = {"query_pre_attn_scalar": HEAD_DIM, "attn_logit_softcapping": SOFTCAP}
+        return hf.Gemma2Config(**shape | hybrid | gemma | changes)
+    if kind == "gemma3":
+        return hf.Gemma3TextConfig(**shape | hybrid | {"query_pre_attn_scalar": HEAD_DIM} | changes)
+    if kind == "gpt_oss":
+        rope = {"rope_type": "default", "rope_theta": 10000.0}
+        experts = {"num_local_experts": 2, "num_experts_per_tok": 1}
+        return hf.GptOssConfig(**shape | hybrid | experts | {"rope_parameters": rope} | changes)
+    if kind == "phi3":
+        return hf.Phi3Config(**shape | {"sliding_window": SLIDING_WINDOW} | changes)
+    raise ValueError(f"unknown kind {kind}")
 
 
 def save_folder(

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from softlookup.diagnostics.monitors import Alert, AttentionMonitor
-from softlookup.runtime.observe import AttentionCall
+from softlookup.runtime.attention_calls import AttentionCall
 from softlookup.runtime.prefilled import prefill
 from softlookup.runtime.prompt import PromptTemplate
 from tiny_models import CONTRACT, CONTRACT_ZH, KINDS

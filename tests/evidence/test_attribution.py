@@ -8,7 +8,7 @@ import torch
 
 from softlookup.evidence.attribution import TEMPER, PassageMap, PassageMass, null_mass, passage_scores
 from softlookup.evidence.profile import HeadProfile, head_profile
-from softlookup.runtime.observe import AttentionCall
+from softlookup.runtime.attention_calls import AttentionCall
 from softlookup.runtime.prefilled import Pack, StopForward
 from softlookup.runtime.prompt import Suffix
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from softlookup.runtime.observe import AttentionCall
+    from softlookup.runtime.attention_calls import AttentionCall
 
 SINK_THRESHOLD = 0.95
 ENTROPY_THRESHOLD = 0.02

@@ -22,7 +22,7 @@ from softlookup.evidence.profile import HeadProfile
 if TYPE_CHECKING:
     import torch
 
-    from softlookup.runtime.observe import AttentionCall
+    from softlookup.runtime.attention_calls import AttentionCall
     from softlookup.runtime.prefilled import Pack
 
 FloatArray = npt.NDArray[np.float64]

@@ -23,7 +23,7 @@ from softlookup.retrieval.context import SEPARATOR, Context
 from softlookup.runtime.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from softlookup.runtime.observe import AttentionCall
+    from softlookup.runtime.attention_calls import AttentionCall
     from softlookup.runtime.prefilled import Decoded, Prefilled
 
 FloatArray = npt.NDArray[np.float64]

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from softlookup.errors import CapacityError, ModelError
+from softlookup.runtime.attention_calls import AttentionCall, Callback, observe_calls
 from softlookup.runtime.kv_cache import PrefixCache
 from softlookup.runtime.load import LoadedModel
-from softlookup.runtime.observe import AttentionCall, Callback, observe
 from softlookup.runtime.progress import Progress, no_progress
 from softlookup.runtime.prompt import Prefix, PromptTemplate, Suffix
 
@@ -88,7 +88,7 @@ class Prefilled:
             def forward(call: AttentionCall, pack: Pack = pack) -> None:
                 callback(pack, call)
 
-            with self._scratch(), contextlib.suppress(StopForward), observe(self.loaded.model, forward):
+            with self._scratch(), contextlib.suppress(StopForward), observe_calls(self.loaded.model, forward):
                 self._forward(ids, positions, mask=mask, base=True)
             done += len(pack.suffixes)
             progress("calibrate", done / len(suffixes))
@@ -147,7 +147,7 @@ class Prefilled:
         )
 
     def _observed(self, callback: Callback | None) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if callback is None else observe(self.loaded.model, callback)
+        return contextlib.nullcontext() if callback is None else observe_calls(self.loaded.model, callback)
 
     def _forward(
         self,

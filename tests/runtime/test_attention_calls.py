@@ -1,4 +1,4 @@
-"""Observation changes nothing and sees what the model computes: compared with the model's own attention weights."""
+"""Observed calls change nothing and show what the model computes: compared with the model's own attention weights."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import torch
 from transformers import DynamicCache
 
 from softlookup.attention.rows import row_scores
-from softlookup.errors import ModelError
-from softlookup.runtime import observe as observe_module
-from softlookup.runtime.observe import observe
-from tiny_models import KINDS, SLIDING_WINDOW
+from softlookup.errors import ModelError, UsageError
+from softlookup.runtime import attention_calls as calls_module
+from softlookup.runtime.attention_calls import observe_calls
+from tiny_models import KINDS, SLIDING_WINDOW, VOCABULARY, build_model
 
 LENGTH = 3 * SLIDING_WINDOW
 
@@ -61,7 +61,7 @@ def test_logits_are_equal_bit_for_bit(implementation, tiny_loaded, eager, genera
     ids, tail, step = tokens(40, generator), tokens(7, generator), tokens(1, generator)
     plain = three_passes(model, ids, tail, step)
     calls = []
-    with observe(model, calls.append):
+    with observe_calls(model, calls.append):
         observed = three_passes(model, ids, tail, step)
     assert len(calls) == 3 * 3
     for phase, off, on in zip(("prefill", "packed", "decode"), plain, observed, strict=True):
@@ -74,7 +74,7 @@ def test_logits_of_every_kind_are_equal_bit_for_bit(kind, tiny_loaded, generator
     ids = tokens(LENGTH, generator)
     with torch.inference_mode():
         off = model(ids).logits
-        with observe(model, nothing):
+        with observe_calls(model, nothing):
             on = model(ids).logits
     assert torch.equal(off, on)
 
@@ -88,7 +88,7 @@ def test_observed_rows_reproduce_the_models_own_weights(kind, tiny_loaded, eager
     model = tiny_loaded(kind).model
     ids = tokens(LENGTH, generator)
     calls = []
-    with torch.inference_mode(), observe(model, calls.append):
+    with torch.inference_mode(), observe_calls(model, calls.append):
         model(ids)
     eager(model)
     with torch.inference_mode():
@@ -105,7 +105,7 @@ def test_observed_rows_reproduce_the_models_own_weights(kind, tiny_loaded, eager
 def test_sliding_layers_show_their_window(tiny_loaded, generator):
     model = tiny_loaded("gemma3").model
     calls = []
-    with torch.inference_mode(), observe(model, calls.append):
+    with torch.inference_mode(), observe_calls(model, calls.append):
         model(tokens(LENGTH, generator))
     row = LENGTH - 1
     for call, kind in zip(calls, model.config.layer_types, strict=True):
@@ -117,13 +117,13 @@ def test_sliding_layers_show_their_window(tiny_loaded, generator):
 
 def test_a_window_that_ignores_its_own_row_is_caught(tiny_loaded, eager, generator, monkeypatch):
     """Planted fault: every sliding row sees one key too many."""
-    real = observe_module._visible
+    real = calls_module._visible
 
-    def too_wide(mask, q_length, kv_length):
-        visible = real(mask, q_length, kv_length)
+    def too_wide(call):
+        visible = real(call)
         return visible | torch.roll(visible, -1, dims=-1) & torch.ones_like(visible).tril()
 
-    monkeypatch.setattr(observe_module, "_visible", too_wide)
+    monkeypatch.setattr(calls_module, "_visible", too_wide)
     with pytest.raises(AssertionError, match="layer 0"):
         test_observed_rows_reproduce_the_models_own_weights("gemma3", tiny_loaded, eager, generator)
 
@@ -140,7 +140,7 @@ def test_a_callback_may_stop_the_pass_and_the_model_is_restored(tiny_loaded, gen
         if call.layer == 1:
             raise RuntimeError("enough")
 
-    with pytest.raises(RuntimeError, match="enough"), torch.inference_mode(), observe(model, stop):
+    with pytest.raises(RuntimeError, match="enough"), torch.inference_mode(), observe_calls(model, stop):
         model(ids)
     assert seen == [0, 1]
     assert model.config._attn_implementation == "sdpa"
@@ -154,9 +154,9 @@ def test_two_models_may_be_observed_in_turn(tiny_loaded, generator):
     ids = tokens(9, generator)
     ours, theirs = [], []
     with torch.inference_mode():
-        with observe(first, ours.append):
+        with observe_calls(first, ours.append):
             first(ids)
-        with observe(second, theirs.append):
+        with observe_calls(second, theirs.append):
             second(ids)
             first(ids)  # not observed: its implementation is its own again
     assert len(ours) == 3
@@ -166,17 +166,15 @@ def test_two_models_may_be_observed_in_turn(tiny_loaded, generator):
 def test_an_unsupported_implementation_is_refused(tiny_loaded, monkeypatch):
     model = tiny_loaded("llama").model
     monkeypatch.setattr(model.config, "_attn_implementation_internal", "flash_attention_2")
-    with pytest.raises(ModelError, match="flash_attention_2"), observe(model, nothing):
+    with pytest.raises(ModelError, match="flash_attention_2"), observe_calls(model, nothing):
         pass
     monkeypatch.undo()
-    with observe(model, nothing), pytest.raises(ModelError, match="observed"), observe(model, nothing):
+    with observe_calls(model, nothing), pytest.raises(UsageError, match="observed"), observe_calls(model, nothing):
         pass  # an observed model is not wrapped twice
 
 
-@pytest.mark.parametrize("name", ["s_aux", "position_bias"])
-def test_arguments_that_change_the_scores_are_refused(name, tiny_loaded):
-    module = tiny_loaded("llama").model.model.layers[0].self_attn
-    query, key = torch.zeros(1, 4, 2, 8), torch.zeros(1, 2, 2, 8)
-    with pytest.raises(ModelError, match=name):
-        observe_module._call(module, query, key, None, {name: torch.zeros(4)})
-    assert observe_module._call(module, query, key, None, {name: None}).scale == pytest.approx(8**-0.5)
+def test_learned_sinks_are_refused():
+    """What reads these calls would leave the sink's share out."""
+    model = build_model("gpt_oss", VOCABULARY)
+    with torch.inference_mode(), observe_calls(model, nothing), pytest.raises(ModelError, match="s_aux"):
+        model(torch.tensor([[3, 4, 5]]))

@@ -1,0 +1,204 @@
+"""Seeing every attention call of a Hugging Face model without changing what it computes; computes no statistics.
+
+A wrapper is registered in *both* interfaces of transformers under one name: the attention function, and the
+mask function of the implementation it wraps (a name without a mask function silently gets no mask). It calls
+the implementation that was active before and returns its untouched output: logits with and without a hook are
+equal bit for bit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from transformers import Cache
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from softlookup.runtime.observable import PREFIX, check_call, checked_decoder, wrapped_attention
+
+# one per kind of layer; the masks of earlier passes are gone or going
+_MASKS_KEPT = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerCall:
+    """One call of one layer's attention, as the wrapped ``implementation`` ("sdpa" or "eager") gets it.
+
+    query [B, Hq, Tq, D], key [B, Hkv, Tk, D], value [B, Hkv, Tk, Dv] after RoPE, cached ones included; ``mask``
+    None, bool or additive [1 or B, 1 or Hq, Tq, Tk]; ``arguments``: the other keyword arguments. Query row i is
+    column ``q_offset`` + i of the sequence (padding counts), key j column ``kv_offset`` + j: a cache may have
+    dropped earlier keys. ``padding`` [B, columns] bool, True = a token: the mask's own padding, None where there
+    is none or where the model was given a finished mask. ``weights`` [B, Hq, Tq, Tk]: what eager attention returns.
+    """
+
+    layer: int
+    module: Any
+    implementation: str
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    mask: torch.Tensor | None
+    arguments: Mapping[str, Any]
+    q_offset: int
+    kv_offset: int
+    padding: torch.Tensor | None
+    weights: torch.Tensor | None = None
+
+
+Receive = Callable[[LayerCall], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Offsets:
+    """Where a pass of one layer begins, by its cache before the pass: see :class:`LayerCall`."""
+
+    q_offset: int
+    kv_offset: int
+    kv_length: int
+
+
+@dataclass(slots=True, eq=False)
+class _Hook:
+    """One block: its model's attention modules and configurations by identity, and what it learned of the pass."""
+
+    receive: Receive
+    layers: Collection[int] | None
+    modules: dict[int, Any]
+    configs: dict[int, Any]
+    offsets: dict[int, _Offsets] = field(default_factory=dict)
+    masks: list[tuple[weakref.ref[torch.Tensor], torch.Tensor]] = field(default_factory=list)
+
+    def before(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A forward pre-hook: remember where the pass begins, which no argument of the attention tells."""
+        if self not in _hooks.get():  # another thread runs the same model
+            return
+        hidden = kwargs.get("hidden_states", args[0] if args else None)
+        if not isinstance(hidden, torch.Tensor) or hidden.dim() != 3:
+            return
+        cache = kwargs.get("cache", kwargs.get("past_key_values"))
+        if cache is None:
+            cache = next((value for value in args if isinstance(value, Cache)), None)
+        length = hidden.shape[1]
+        if cache is None:
+            self.offsets[id(module)] = _Offsets(0, 0, length)
+            return
+        kv_length, kv_offset = cache.get_mask_sizes(length, module.layer_idx)
+        q_offset = int(cache.get_query_offset(module.layer_idx))  # a tensor that a static cache changes in place
+        self.offsets[id(module)] = _Offsets(q_offset, int(kv_offset), int(kv_length))
+
+    def note_mask(self, mask: torch.Tensor, padding: torch.Tensor) -> None:
+        """The model has made ``mask`` from the 2-D ``padding``."""
+        self.masks = [(weakref.ref(mask), padding), *self.masks[: _MASKS_KEPT - 1]]
+
+    def call(
+        self,
+        module: Any,
+        implementation: str,
+        tensors: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+        mask: torch.Tensor | None,
+        arguments: Mapping[str, Any],
+    ) -> LayerCall | None:
+        """The checked call; None for a layer that nobody asked for."""
+        layer = int(module.layer_idx)
+        if self.layers is not None and layer not in self.layers:
+            return None
+        offsets = self.offsets.pop(id(module), None)
+        check_call(layer, module, implementation, tensors, arguments, offsets.kv_length if offsets else None)
+        if offsets is None:
+            raise AssertionError("refused by check_call")
+        padding = None if mask is None else next((known for ref, known in self.masks if ref() is mask), None)
+        return LayerCall(
+            layer, module, implementation, *tensors, mask, arguments, offsets.q_offset, offsets.kv_offset, padding
+        )  # fmt: skip
+
+
+# per thread and task: a pass of another thread through the same model is none of this block's business
+_hooks: ContextVar[tuple[_Hook, ...]] = ContextVar("softlookup_attention_hooks", default=())
+_switching = threading.Lock()
+
+
+@contextlib.contextmanager
+def hook_attention(model: Any, receive: Receive, layers: Collection[int] | None = None) -> Iterator[None]:
+    """Call ``receive`` after every attention call of ``model`` inside the block, in this thread; restored after it.
+
+    ``layers``: None for all. An exception of ``receive`` ends the forward pass and propagates. Blocks may nest
+    for different models. Raises ``ModelError`` for models and calls that :mod:`softlookup.runtime.observable`
+    refuses, and ``UsageError`` for a model that is being observed already.
+    """
+    with contextlib.ExitStack() as undo:
+        with _switching:
+            decoder, before = checked_decoder(model)
+            name = _registered(before)
+            modules = [module for module in decoder.modules() if getattr(module, "layer_idx", None) is not None]
+            configs = {id(config): config for config in (decoder.config, model.config.get_text_config())}
+            hook = _Hook(receive, layers, {id(module): module for module in modules}, configs)
+            for module in modules:
+                undo.callback(module.register_forward_pre_hook(hook.before, with_kwargs=True).remove)
+            undo.callback(_restore, decoder, configs, before)
+            _switch(decoder, configs, name)
+        undo.callback(_hooks.reset, _hooks.set((*_hooks.get(), hook)))
+        yield
+
+
+def _switch(decoder: Any, configs: Mapping[int, Any], name: str) -> None:
+    decoder.set_attn_implementation(name)
+    for config in configs.values():
+        if config._attn_implementation != name:
+            config._attn_implementation = name
+
+
+def _restore(decoder: Any, configs: Mapping[int, Any], name: str) -> None:
+    with _switching:
+        _switch(decoder, configs, name)
+
+
+def _registered(implementation: str) -> str:
+    name = PREFIX + implementation
+    if name not in ALL_ATTENTION_FUNCTIONS:
+        ALL_ATTENTION_FUNCTIONS.register(name, _attention(implementation))
+        ALL_MASK_ATTENTION_FUNCTIONS.register(name, _mask(implementation))
+    return name
+
+
+def _attention(implementation: str) -> Callable[..., Any]:
+    def observed(
+        module: Any,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        attention_mask: torch.Tensor | None,
+        **arguments: Any,
+    ) -> Any:
+        inner = wrapped_attention(implementation, module)
+        hook = next((hook for hook in _hooks.get() if id(module) in hook.modules), None)
+        call = None
+        if hook is not None:
+            call = hook.call(module, implementation, (query, key, value), attention_mask, arguments)
+        result = inner(module, query, key, value, attention_mask, **arguments)
+        if hook is not None and call is not None:
+            hook.receive(replace(call, weights=result[1] if implementation == "eager" else None))
+        return result
+
+    return observed
+
+
+def _mask(implementation: str) -> Callable[..., Any]:
+    inner = ALL_MASK_ATTENTION_FUNCTIONS[implementation]
+
+    def mask(*args: Any, **arguments: Any) -> Any:
+        result = inner(*args, **arguments)
+        padding = arguments.get("attention_mask")
+        if isinstance(result, torch.Tensor) and isinstance(padding, torch.Tensor) and padding.dim() == 2:
+            for hook in _hooks.get():
+                if id(arguments.get("config")) in hook.configs:
+                    hook.note_mask(result, padding)
+        return result
+
+    return mask
