@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from softlookup.attention.inputs import raise_for_non_finite
 from softlookup.attention.masks import visible_tile
 from softlookup.attention.stats import AttentionOutput, AttentionStats, TopK
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def reference_attention(inputs: AttentionInputs, request: StatsRequest | None) -> AttentionOutput:
-    """softmax(scale Q K^T, masked) V, and statistics of the weights."""
+    """softmax(scale Q K^T, masked) V, and statistics of the weights. NaN or infinite inputs: ``UsageError``."""
+    raise_for_non_finite(inputs)
     unscaled = unscaled_scores(inputs)  # [B, Hq, Tq, Tk]
     visible = visibility(inputs)
     scores = inputs.scale * unscaled
