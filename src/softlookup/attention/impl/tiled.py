@@ -52,9 +52,9 @@ def _row_pass(
     """Row sums and output by the engine for the inputs: compiled on CPUs, torch operations for GPUs and float64."""
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (inputs.query, inputs.key, inputs.value)):
         raise UsageError("tiled attention computes no gradients", "call it under torch.no_grad(), or detach the inputs")
+    _check_before(inputs, with_output=with_output)
     if inputs.query.device.type == "cpu" and inputs.dtype in KINDS:
         return cpu_row_pass(inputs, request, with_output=with_output)
-    _check_before(inputs, with_output=with_output)
     sums, total = torch_row_pass(inputs, request, with_output=with_output)
     output = None if total is None else total.mul_(output_scale(sums, inputs.sinks)[..., None]).to(inputs.dtype)
     _check_after(inputs, sums, output)
