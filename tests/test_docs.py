@@ -1,0 +1,61 @@
+"""The documentation's Python runs, and its formulas are lines of the reference implementation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(name):
+    return BLOCK.findall((ROOT / "docs" / name).read_text("utf-8"))
+
+
+def definitions():
+    """The block of formulas: the only one that does not run."""
+    return next(block for block in blocks("attention.md") if "log_share" in block)
+
+
+def missing_lines(block, source):
+    lines = {line.strip() for line in source.splitlines()}
+    return [line for line in block.splitlines() if line.strip() and line.strip() not in lines]
+
+
+def test_the_formulas_are_lines_of_the_reference():
+    source = (ROOT / "src/softlookup/attention/impl/reference.py").read_text("utf-8")
+    assert len(definitions().splitlines()) >= 8
+    assert missing_lines(definitions(), source) == []
+
+
+def test_a_formula_that_is_not_the_code_is_found():
+    source = (ROOT / "src/softlookup/attention/impl/reference.py").read_text("utf-8")
+    changed = definitions().replace("torch.logsumexp", "torch.sum")
+    assert missing_lines(changed, source) == ["lse = torch.sum(scores, dim=-1)  # [B, Hq, Tq]"]
+
+
+def test_the_examples_of_attention_run():
+    import torch
+
+    torch.manual_seed(0)  # the examples draw numbers; a tie up to rounding has no right argmax
+    names = {}
+    for block in blocks("attention.md"):
+        if block != definitions():
+            exec(compile(block, "docs/attention.md", "exec"), names)
+    whole, result = names["whole"], names["result"]
+    scale = result.output.abs().max()
+    # merging rounds once more than one pass over all keys
+    tolerance = 64 * torch.finfo(torch.float32).eps
+    assert float((whole.output - result.output).abs().max() / scale) <= tolerance
+    assert float((whole.stats.entropy - result.stats.entropy).abs().max()) <= tolerance * 8
+    assert torch.equal(whole.stats.argmax, result.stats.argmax)
+
+
+@pytest.mark.parametrize("name", ["attention.md"])
+def test_links_of_a_page_exist(name):
+    text = (ROOT / "docs" / name).read_text("utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (ROOT / "docs" / target).exists(), target
