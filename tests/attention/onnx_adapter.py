@@ -56,7 +56,7 @@ def _read_out(attend, attributes, query, key, mask, bias, offset):
     if mode < 2:
         mask, bias, kept = None, None, ("scale", "softcap")[: mode + 1]
         attributes = {name: attributes[name] for name in kept if name in attributes}
-    stats = StatsRequest(entropy=False, argmax=False, sink_mass=None)
+    stats = StatsRequest(entropy=False, max_weight=False, argmax=False, sink_mass=None)
     got = _attend(attend, attributes, query, key, _one_hot(key), mask, bias, offset, stats=stats)
     weights = got.output[..., : key.shape[2]]
     return weights if mode == 3 else got.stats.lse[..., None] + weights.log()

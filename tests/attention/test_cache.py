@@ -158,6 +158,20 @@ def test_two_caches_and_the_callers_tensors_share_nothing(generator):
     check_no_alias(KVCache, generator)
 
 
+def test_tiled_attention_takes_the_views_as_they_are(generator):
+    """Storage has room behind every head's keys, so that a view is not contiguous."""
+    query, key, value = (torch.randn(2, heads, 9, 8, generator=generator) for heads in (4, 2, 2))
+    cache = KVCache(1)
+    cache.append(0, key[:, :, :6], value[:, :, :6])
+    got = cache.append(0, key[:, :, 6:], value[:, :, 6:])
+    assert not got.key.is_contiguous()
+    outputs = [
+        attention(query[:, :, 6:], *tensors, causal=True, q_offset=got.q_offset, impl="tiled").output
+        for tensors in ((got.key, got.value), (key, value))
+    ]
+    assert torch.equal(*outputs)
+
+
 OPERATIONS = st.lists(
     st.one_of(
         st.tuples(st.just("append"), st.integers(1, 9)),
@@ -381,7 +395,7 @@ def test_max_length_is_refused_with_its_bytes():
     cache = KVCache(1, max_length=7)
     cache.append(0, PART, PART)
     cache.append(0, PART, PART)
-    with pytest.raises(CapacityError, match=r"max_length 7 positions \(896 bytes\) and holds 6, got 3 more"):
+    with pytest.raises(CapacityError, match=r"max_length 7 positions and holds 6 \(768 bytes\), got 3 more"):
         cache.append(0, PART, PART)
     assert cache.length == 6
     cache.append(0, PART[:, :, :1], PART[:, :, :1])

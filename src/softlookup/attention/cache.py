@@ -194,8 +194,8 @@ class KVCache:
         stop = self._length + new
         if self.max_length is not None and stop > self.max_length:
             raise CapacityError(
-                f"the cache has room for max_length {self.max_length} positions ({self.reserved_nbytes:,} bytes) and "
-                f"holds {self._length}, got {new} more",
+                f"the cache has room for max_length {self.max_length} positions and holds {self._length} "
+                f"({self.nbytes:,} bytes), got {new} more",
                 "trim it, or give a larger max_length",
             )
         last = int(self._positions[self._length - 1]) if self._length else -1
