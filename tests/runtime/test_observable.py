@@ -286,19 +286,21 @@ def test_gradients_are_those_of_the_model_alone(llama):
     ("arguments", "message"),
     [
         ({"stats": {"entropy": True}}, "stats must be a StatsRequest or None, got dict"),
-        ({"rows": [3, -1]}, "rows must be distinct integers from 0, got -1"),
+        ({"rows": [3, -1]}, "rows must be integers from 0, got -1"),
         ({"rows": [3, 3]}, "got a repeated one"),
-        ({"rows": [True]}, "rows must be distinct integers"),
+        ({"rows": [True]}, "rows must be integers"),
+        ({"rows": [1.0]}, r"got 1\.0"),
         ({"rows": range(-2, 4)}, "got -2"),
-        ({"layers": [LAYERS]}, f"layers must be numbers 0..{LAYERS - 1}, got {LAYERS}"),
+        ({"rows": []}, "nothing is observed"),
+        ({"layers": [LAYERS]}, f"layers must be integers from 0 to {LAYERS - 1}, got {LAYERS}"),
         ({"layers": [-1]}, "got -1"),
-        ({"reductions": False}, "observes nothing"),
+        ({"reductions": False}, "nothing is observed"),
         ({"stats": StatsRequest(top_k=2)}, "top_k and span_mass are kept per query row"),
         ({"stats": StatsRequest(span_mass=[(0, 3)])}, "kept per query row"),
         ({"stats": StatsRequest(span_mass=[(5, 3)]), "rows": [1]}, "spans must be"),
         ({"stats": StatsRequest(span_mass=[(0, 3)], span_rows=[0]), "rows": [1]}, "span_rows and key_mass_rows"),
         ({"stats": StatsRequest(key_mass=True, key_mass_rows=[0])}, "span_rows and key_mass_rows"),
-        ({"stats": StatsRequest(sink_mass=[0, -4])}, "positions must be integers from 0"),
+        ({"stats": StatsRequest(sink_mass=[0, -4])}, "sink_mass positions must be integers from 0, got -4"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_refused(arguments, message, llama):
@@ -316,7 +318,7 @@ def test_only_what_is_asked_for_is_computed(llama, monkeypatch):
 
     monkeypatch.setattr(rows_module, "attention_statistics", spy)
     ids = torch.arange(2, 62)[None]
-    with torch.inference_mode(), observe(llama, layers=[1], rows=[59, 20, 21, 22, 80]) as run:
+    with torch.inference_mode(), observe(llama, layers=[1], rows=torch.tensor([59, 20, 21, 22, 80])) as run:
         llama(ids)
     assert seen == [(3, 20), (1, 59)]
     assert list(run.layers) == [1]

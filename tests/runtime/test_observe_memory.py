@@ -9,9 +9,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from softlookup.attention import StatsRequest
-from softlookup.runtime import observe as observe_module
 from softlookup.runtime import observed_rows as rows_module
 from softlookup.runtime import visibility as visibility_module
+from softlookup.runtime.observation_run import ObservationRun
 from softlookup.runtime.observe import observe
 from tiny_models import HEADS, VOCABULARY, build_model
 
@@ -62,21 +62,22 @@ def test_a_long_prefill_makes_no_square(generator):
 @pytest.mark.parametrize(("kind", "implementation"), [("mistral", "sdpa"), ("llama", "eager")])
 def test_a_mask_that_the_model_makes_is_read_in_parts(kind, implementation, generator, monkeypatch):
     """The model itself makes a [T, T] mask here; reading it adds nothing of that size."""
-    length = 3072
+    length = 2560
     monkeypatch.setattr(visibility_module, "_ENTRIES", 64 * length)
-    model = build_model(kind, VOCABULARY, num_hidden_layers=1, attn_implementation=implementation)
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1}
+    model = build_model(kind, VOCABULARY, num_hidden_layers=1, attn_implementation=implementation, **heads)
     ids = torch.randint(2, 1000, (2, length), generator=generator)
     padding = torch.ones_like(ids)
     padding[1, :100] = 0
     made, masks = Made(), []
-    real = observe_module.ObservationRun.receive
+    real = ObservationRun.receive
 
     def watched(run, call):
         masks.append(tuple(call.mask.shape))
         with made:
             real(run, call)
 
-    monkeypatch.setattr(observe_module.ObservationRun, "receive", watched)
+    monkeypatch.setattr(ObservationRun, "receive", watched)
     with observe(model, REQUEST, rows=[length - 1], reductions=True) as run:
         prefill(model, ids, attention_mask=padding)
     assert masks == [(2, 1, length, length)]
