@@ -54,7 +54,22 @@ def test_the_examples_of_attention_run():
     assert torch.equal(whole.stats.argmax, result.stats.argmax)
 
 
-@pytest.mark.parametrize("name", ["attention.md"])
+def test_the_examples_of_observation_run():
+    import torch
+
+    torch.manual_seed(0)
+    names = {}
+    for block in blocks("observation.md"):
+        exec(compile(block, "docs/observation.md", "exec"), names)
+    layer, rows = names["layer"], names["rows"]
+    assert layer.live_rows == 600
+    assert layer.entropy.mean.shape == (4,)
+    assert rows.span_mass.shape == (1, 4, 40, 2)
+    assert names["run"].layers[3].row_positions == tuple(names["question"])
+    assert sorted(names["run"].layers) == [2, 3]
+
+
+@pytest.mark.parametrize("name", ["attention.md", "observation.md"])
 def test_links_of_a_page_exist(name):
     text = (ROOT / "docs" / name).read_text("utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):

@@ -14,16 +14,18 @@ _HOMES = {
     "Session": "softlookup.session",
     "SoftlookupError": "softlookup.errors",
     "load_model": "softlookup.runtime.load",
+    "observe": "softlookup.runtime.observe",
     "read_document": "softlookup.documents.read",
 }
 
-__all__ = ["Answer", "Session", "SoftlookupError", "__version__", "load_model", "read_document"]
+__all__ = ["Answer", "Session", "SoftlookupError", "__version__", "load_model", "observe", "read_document"]
 
 if TYPE_CHECKING:
     from softlookup.documents.read import read_document
     from softlookup.errors import SoftlookupError
     from softlookup.evidence.answer import Answer
     from softlookup.runtime.load import load_model
+    from softlookup.runtime.observe import observe
     from softlookup.session import Session
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 
 import torch
-from attention.oracle import Case
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from attention.oracle import Case
 from softlookup.attention import StatsRequest
 
 # print_blob: what repeats a failure is printed with it

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 import torch
+
 from attention.oracle import Case, assert_close_to_oracle
 from attention.strategies import numbers, rich_case
-
 from softlookup.attention import StatsRequest
 from softlookup.attention.impl import cpu_kernel, tiled_cpu
 from softlookup.attention.impl.tiled_cpu import cpu_row_pass

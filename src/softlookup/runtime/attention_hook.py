@@ -21,7 +21,7 @@ from transformers import Cache
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from softlookup.runtime.observable import PREFIX, check_call, checked_decoder, wrapped_attention
+from softlookup.runtime.observable import PREFIX, check_call, check_uniform, checked_decoder, wrapped_attention
 
 # one per kind of layer; the masks of earlier passes are gone or going
 _MASKS_KEPT = 8
@@ -136,27 +136,33 @@ def hook_attention(model: Any, receive: Receive, layers: Collection[int] | None 
         with _switching:
             decoder, before = checked_decoder(model)
             name = _registered(before)
-            modules = [module for module in decoder.modules() if getattr(module, "layer_idx", None) is not None]
-            configs = {id(config): config for config in (decoder.config, model.config.get_text_config())}
+            modules = [module for module in decoder.modules() if _is_attention(module)]
+            # the text part of a composite model may hold a copy of its configuration
+            used = (decoder.config, model.config.get_text_config(), *(module.config for module in modules))
+            configs = {id(config): config for config in used}
+            check_uniform(configs.values(), before)
             hook = _Hook(receive, layers, {id(module): module for module in modules}, configs)
             for module in modules:
                 undo.callback(module.register_forward_pre_hook(hook.before, with_kwargs=True).remove)
-            undo.callback(_restore, decoder, configs, before)
-            _switch(decoder, configs, name)
+            undo.callback(_restore, configs, before)
+            _switch(configs, name)
         undo.callback(_hooks.reset, _hooks.set((*_hooks.get(), hook)))
         yield
 
 
-def _switch(decoder: Any, configs: Mapping[int, Any], name: str) -> None:
-    decoder.set_attn_implementation(name)
+def _is_attention(module: Any) -> bool:
+    return getattr(module, "layer_idx", None) is not None and getattr(module, "config", None) is not None
+
+
+def _switch(configs: Mapping[int, Any], name: str) -> None:
     for config in configs.values():
-        if config._attn_implementation != name:
-            config._attn_implementation = name
+        # set_attn_implementation also checks, and could refuse to go back
+        config._attn_implementation_internal = name
 
 
-def _restore(decoder: Any, configs: Mapping[int, Any], name: str) -> None:
+def _restore(configs: Mapping[int, Any], name: str) -> None:
     with _switching:
-        _switch(decoder, configs, name)
+        _switch(configs, name)
 
 
 def _registered(implementation: str) -> str:

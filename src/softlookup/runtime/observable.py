@@ -10,7 +10,7 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from transformers import PreTrainedModel
@@ -71,6 +71,13 @@ def checked_decoder(model: Any) -> tuple[Any, str]:
     if _decides_by_name(decoder):
         raise _refused(f"{type(decoder).__name__}, which computes by the name of its attention implementation,")
     return decoder, implementation
+
+
+def check_uniform(configs: Iterable[Any], implementation: str) -> None:
+    """Refuse a model whose attention layers follow configurations with different implementations."""
+    others = {str(config._attn_implementation) for config in configs} - {implementation}
+    if others:
+        raise _refused(f"a mixture of attention implementations ({implementation}, {', '.join(sorted(others))})")
 
 
 def _decides_by_name(decoder: Any) -> bool:

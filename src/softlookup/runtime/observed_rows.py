@@ -150,16 +150,8 @@ def joined(parts: Sequence[AttentionStats], dim: int) -> AttentionStats:
         if isinstance(values[0], torch.Tensor) and entry.name != "sinks":
             changed[entry.name] = torch.cat(values, dim=dim)
         elif isinstance(values[0], TopK):
-            width = max(value.index.shape[-1] for value in values)
-            padded = [_widened(value, width) for value in values]
-            changed[entry.name] = TopK(*(torch.cat(tensors, dim=dim) for tensors in zip(*padded, strict=True)))
+            names = ("index", "weight", "score")
+            changed[entry.name] = TopK(*(torch.cat([getattr(value, n) for value in values], dim=dim) for n in names))
     if last.span_mass is not None:
         changed["span_rows"] = tuple(range(sum(part.visible_keys.shape[2] for part in parts)))
     return replace(last, **changed)  # type: ignore[arg-type]
-
-
-def _widened(top: TopK, k: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """index, weight and score of ``k`` keys: early rows of a sequence may have had fewer to choose from."""
-    missing = (0, k - top.index.shape[-1])
-    pad = torch.nn.functional.pad
-    return pad(top.index, missing, value=-1), pad(top.weight, missing), pad(top.score, missing, value=-torch.inf)
