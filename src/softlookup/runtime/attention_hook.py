@@ -21,7 +21,9 @@ from transformers import Cache
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from softlookup.runtime.observable import PREFIX, check_call, check_uniform, checked_decoder, wrapped_attention
+from softlookup.attention.stats import AttentionOutput
+from softlookup.runtime.observable import PREFIX, TILED, check_call, check_uniform, checked_decoder, wrapped_attention
+from softlookup.runtime.tiled_layer import as_transformers
 
 # one per kind of layer; the masks of earlier passes are gone or going
 _MASKS_KEPT = 8
@@ -36,6 +38,7 @@ class LayerCall:
     column ``q_offset`` + i of the sequence (padding counts), key j column ``kv_offset`` + j: a cache may have
     dropped earlier keys. ``padding`` [B, columns] bool, True = a token: the mask's own padding, None where there
     is none or where the model was given a finished mask. ``weights`` [B, Hq, Tq, Tk]: what eager attention returns.
+    ``outputs``: under tiled attention a receiver that computes the output with its statistics leaves it here.
     """
 
     layer: int
@@ -50,6 +53,7 @@ class LayerCall:
     kv_offset: int
     padding: torch.Tensor | None
     weights: torch.Tensor | None = None
+    outputs: list[AttentionOutput] = field(default_factory=list)
 
 
 Receive = Callable[[LayerCall], None]
@@ -187,8 +191,12 @@ def _attention(implementation: str) -> Callable[..., Any]:
         call = None
         if hook is not None:
             call = hook.call(module, implementation, (query, key, value), attention_mask, arguments)
+        if hook is not None and call is not None and implementation == TILED:
+            hook.receive(call)
+            if call.outputs:
+                return as_transformers(call.outputs[0]), None
         result = inner(module, query, key, value, attention_mask, **arguments)
-        if hook is not None and call is not None:
+        if hook is not None and call is not None and implementation != TILED:
             hook.receive(replace(call, weights=result[1] if implementation == "eager" else None))
         return result
 

@@ -21,7 +21,9 @@ from softlookup.errors import ModelError, UsageError
 if TYPE_CHECKING:
     import torch
 
-SUPPORTED = ("sdpa", "eager")
+# our own implementation, see `runtime/tiled_attention.py`
+TILED = "softlookup_tiled"
+SUPPORTED = ("sdpa", "eager", TILED)
 # a name that contains "flash" would be taken for a flash-attention kernel
 PREFIX = "softlookup_observed_"
 _ATTENTION_LAYERS = ("full_attention", "sliding_attention", "chunked_attention")
@@ -106,7 +108,7 @@ def check_call(
     if arguments.get("position_bias") is not None:
         raise _refused("position_bias, a bias on the scores,")
     sinks = arguments.get("s_aux")
-    if sinks is not None and (implementation != "eager" or getattr(module, "sinks", None) is not sinks):
+    if sinks is not None and (implementation == "sdpa" or getattr(module, "sinks", None) is not sinks):
         raise _refused(
             f"learned sinks (s_aux) under {implementation!r}, which ignores them,", "load the model with eager"
         )
