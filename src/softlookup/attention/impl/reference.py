@@ -29,14 +29,28 @@ def reference_attention(inputs: AttentionInputs, request: StatsRequest | None) -
     scores = torch.where(visible, scores, -torch.inf)
     lse = torch.logsumexp(scores, dim=-1)  # [B, Hq, Tq]
     total = lse if inputs.sinks is None else torch.logaddexp(lse, _per_head(inputs, lse).expand_as(lse))
-    weights = torch.where(visible, torch.exp(scores - _finite(total)[..., None]), 0.0)
+    log_share = _log_softmax(scores, visible)
+    # with a learned sink the weights of the keys sum to exp(lse - total)
+    share = torch.where(visible, torch.exp(log_share), 0.0)
+    weights = share if inputs.sinks is None else share * torch.exp(lse - _finite(total))[..., None]
     value = inputs.value.to(scores.dtype).repeat_interleave(inputs.group, dim=1)
     output = (weights @ value).to(inputs.dtype)
     count = visible.sum(-1)
     empty = int((count == 0).sum())
     if request is None:
         return AttentionOutput(output, None, empty)
-    return AttentionOutput(output, _statistics(inputs, request, unscaled, scores, weights, lse, total), empty)
+    return AttentionOutput(
+        output, _statistics(inputs, request, unscaled, scores, log_share, weights, lse, total), empty
+    )
+
+
+def _log_softmax(scores: torch.Tensor, visible: torch.Tensor) -> torch.Tensor:
+    """Ln of the shares over the keys, 0 where not visible.
+
+    By differences to the largest score: subtracting the lse of scores near 1e4 would lose four digits.
+    """
+    centred = scores - _finite(scores.amax(-1, keepdim=True))
+    return torch.where(visible, centred - torch.log(torch.exp(centred).sum(-1, keepdim=True)), 0.0)
 
 
 def unscaled_scores(inputs: AttentionInputs) -> torch.Tensor:
@@ -59,6 +73,7 @@ def _statistics(
     request: StatsRequest,
     unscaled: torch.Tensor,
     scores: torch.Tensor,
+    log_share: torch.Tensor,
     weights: torch.Tensor,
     lse: torch.Tensor,
     total: torch.Tensor,
@@ -70,9 +85,7 @@ def _statistics(
     def defined(value: torch.Tensor) -> torch.Tensor:
         return torch.where(seen, value, torch.nan)
 
-    # over the keys alone: with a learned sink the weights sum to 1 - p
-    log_share = torch.where(visible, scores - _finite(lse)[..., None], 0.0)
-    share = torch.where(visible, torch.exp(log_share), 0.0)
+    share = torch.where(visible, torch.exp(log_share), 0.0)  # over the keys alone
     entropy = defined(-(share * log_share).sum(-1))
     keys = torch.arange(inputs.kv_length, device=scores.device)
     rows = torch.arange(inputs.q_length, device=scores.device) + inputs.q_offset

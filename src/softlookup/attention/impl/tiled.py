@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # from this many rows on, looking at every input first costs next to nothing
 _ROWS_THAT_PAY_A_CHECK = 16
+_SMALLEST_DIVISOR = 1e-12
 
 
 def tiled_attention(inputs: AttentionInputs, request: StatsRequest | None) -> AttentionOutput:
@@ -53,7 +54,9 @@ def _row_pass(
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (inputs.query, inputs.key, inputs.value)):
         raise UsageError("tiled attention computes no gradients", "call it under torch.no_grad(), or detach the inputs")
     _check_before(inputs, with_output=with_output)
-    if inputs.query.device.type == "cpu" and inputs.dtype in KINDS:
+    # the compiled pass finds max |q.k| by dividing scores by the scale
+    divides = request is not None and request.max_score and abs(inputs.scale) < _SMALLEST_DIVISOR
+    if inputs.query.device.type == "cpu" and inputs.dtype in KINDS and not divides:
         return cpu_row_pass(inputs, request, with_output=with_output)
     sums, total = torch_row_pass(inputs, request, with_output=with_output)
     output = None if total is None else total.mul_(output_scale(sums, inputs.sinks)[..., None]).to(inputs.dtype)
