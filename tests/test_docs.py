@@ -21,8 +21,8 @@ def definitions():
 
 
 def missing_lines(block, source):
-    lines = {line.strip() for line in source.splitlines()}
-    return [line for line in block.splitlines() if line.strip() and line.strip() not in lines]
+    lines = {line.split("  #")[0].strip() for line in source.splitlines()}
+    return [line for line in block.splitlines() if line.split("  #")[0].strip() not in lines]
 
 
 def test_the_formulas_are_lines_of_the_reference():

@@ -16,9 +16,19 @@ _HOMES = {
     "load_model": "softlookup.runtime.load",
     "observe": "softlookup.runtime.observe",
     "read_document": "softlookup.documents.read",
+    "tiled_attention": "softlookup.runtime.tiled_attention",
 }
 
-__all__ = ["Answer", "Session", "SoftlookupError", "__version__", "load_model", "observe", "read_document"]
+__all__ = [
+    "Answer",
+    "Session",
+    "SoftlookupError",
+    "__version__",
+    "load_model",
+    "observe",
+    "read_document",
+    "tiled_attention",
+]
 
 if TYPE_CHECKING:
     from softlookup.documents.read import read_document
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
     from softlookup.evidence.answer import Answer
     from softlookup.runtime.load import load_model
     from softlookup.runtime.observe import observe
+    from softlookup.runtime.tiled_attention import tiled_attention
     from softlookup.session import Session
 
 

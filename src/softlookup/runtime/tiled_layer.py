@@ -1,6 +1,6 @@
 """One layer of a transformers model by tiled attention: its mask as arguments, its output as transformers wants it.
 
-Registration is in `runtime/tiled_attention.py`.
+For whole models see `runtime/tiled_attention.py`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,49 @@ import weakref
 from typing import Any
 
 import torch
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from softlookup.attention.api import attention
 from softlookup.attention.inputs import check_inputs
 from softlookup.attention.masks import visible_tile
 from softlookup.attention.stats import AttentionOutput, StatsRequest
 from softlookup.errors import ModelError
+from softlookup.runtime.observable import TILED
 
 # mask entries that are compared at a time
 _ENTRIES = 1 << 22
 # masks of one pass: one per kind of layer
 _MASKS_KEPT = 8
+
+
+def register() -> None:
+    """Make the implementation known to transformers, with the masks of SDPA."""
+    if TILED not in ALL_ATTENTION_FUNCTIONS:
+        ALL_ATTENTION_FUNCTIONS.register(TILED, _forward)
+        ALL_MASK_ATTENTION_FUNCTIONS.register(TILED, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
+
+
+def _forward(  # noqa: PLR0913, PLR0917 - the interface of transformers
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    softcap: float | None = None,
+    sliding_window: int | None = None,
+    is_causal: bool | None = None,
+    s_aux: torch.Tensor | None = None,
+    dropout: float = 0.0,
+    **_arguments: Any,
+) -> tuple[torch.Tensor, None]:
+    """The interface of transformers: output [B, Tq, Hq, Dv], no weights."""
+    if dropout:
+        raise ModelError("tiled attention has no dropout", "call model.eval() first")
+    arguments = {"scaling": scaling, "softcap": softcap, "sliding_window": sliding_window, "is_causal": is_causal}
+    result = attend(module, (query, key, value), attention_mask, arguments | {"s_aux": s_aux}, None)
+    return as_transformers(result), None
 
 
 def as_transformers(result: AttentionOutput) -> torch.Tensor:
