@@ -99,7 +99,7 @@ def test_equal_scores_name_the_first_key_of_all_parts(order, changes, dtype, gen
 
 
 def test_argmax_follows_the_largest_score_however_it_is_known(generator):
-    case = rich_case(generator)
+    case = rich_case(generator, dtype=torch.float64)
     for changes in ({"max_score": False}, {"max_score": False, "top_k": 0}):
         request = replace(mergeable(case), **changes)
         assert_close_to_oracle(merged(case, request, [3, 11, 30]), case, request, lse_differences=6)
@@ -231,7 +231,7 @@ def refusal_cases(case, request):
 
 
 def test_parts_that_do_not_fit_are_refused(generator):
-    case = rich_case(generator)
+    case = rich_case(generator, dtype=torch.float64)
     whole, others = refusal_cases(case, mergeable(case))
     for message, other in others.items():
         with pytest.raises(UsageError, match=message):
@@ -247,7 +247,7 @@ def test_parts_that_do_not_fit_are_refused(generator):
 
 
 def test_what_cannot_be_merged_is_refused(generator):
-    case = rich_case(generator, mask=None, causal=False, sliding_window=None)
+    case = rich_case(generator, dtype=torch.float64, mask=None, causal=False, sliding_window=None)
     stats = case.run("tiled", mergeable(case)).stats
     with pytest.raises(UsageError, match="different keys, got 37 from 0 and 37 from 5; give kv_offset"):
         stats.merge(stats, kv_offset=5)
@@ -267,12 +267,12 @@ def test_what_cannot_be_merged_is_refused(generator):
     with pytest.raises(UsageError, match="merging outputs needs the lse of both"):
         bare.merge(bare)
     one = case.run("tiled", StatsRequest())
-    with pytest.raises(UsageError, match=r"the same shape and dtype, got torch.float32 \[2, 6, 13, 5\]"):
+    with pytest.raises(UsageError, match=r"the same shape and dtype, got torch.float64 \[2, 6, 13, 5\]"):
         one.merge(replace(one, output=one.output[..., 1:]))
 
 
 def test_merging_changes_neither_part(generator):
-    case = rich_case(generator)
+    case = rich_case(generator, dtype=torch.float64)
     request = mergeable(case)
     one, two = part_of_keys(case, 0, 20, request), part_of_keys(case, 20, 37, request)
     before = [one.output.clone(), one.stats.lse.clone(), two.stats.argmax.clone(), two.stats.top_k.index.clone()]

@@ -31,8 +31,9 @@ _SMALLEST_DIVISOR = 1e-12
 def tiled_attention(inputs: AttentionInputs, request: StatsRequest | None) -> AttentionOutput:
     """Attention of ``inputs`` and the statistics that ``request`` asks for.
 
-    NaN or infinity in the query, or in a key or value that a query sees, raises ``UsageError``; in a key or value
-    that is masked for every query it may be refused too.
+    NaN in the query, or in a key or value that a query sees, raises ``UsageError``, and so does infinity; in a key or
+    value that is masked for every query they may be refused too. The one exception, with fewer than 16 query rows: a
+    key so infinite that its scores are -inf may count as a key without weight.
     """
     sums, output = _row_pass(inputs, request, with_output=True)
     if output is None:
