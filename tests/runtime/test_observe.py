@@ -25,9 +25,10 @@ from eager_oracle import (
 )
 from softlookup.attention import StatsRequest
 from softlookup.runtime import observed_rows as rows_module
+from softlookup.runtime.attention_hook import hook_attention
 from softlookup.runtime.observation import REDUCED
 from softlookup.runtime.observe import observe
-from tiny_models import LAYERS, OBSERVED_KINDS, SLIDING_WINDOW, VOCABULARY, build_model
+from tiny_models import LAYERS, OBSERVED_KINDS, SLIDING_WINDOW, SOFTCAP, VOCABULARY, build_model
 
 LENGTH = 3 * SLIDING_WINDOW
 SPANS = [(2, 9), (30, LENGTH)]
@@ -80,22 +81,19 @@ def check_layer(layer, weights, seen, pads, bounds):
     assert bool((at_argmax >= weights.amax(-1) - bounds.weight)[live].all()), "argmax is another key"
     assert bool((rows.argmax == -1)[~live].all())
     best = rows.top_k
-    assert bool(
-        (weights.gather(-1, best.index.clamp(min=0)) - best.weight).abs()[best.index >= 0].max() <= bounds.weight
-    )
+    off = (weights.gather(-1, best.index.clamp(min=0)) - best.weight).abs()[best.index >= 0]
+    assert float(off.max()) <= bounds.weight, "top_k"
     assert torch.equal((best.index >= 0).sum(-1), want["visible_keys"].clamp(max=3))
     for number, (start, stop) in enumerate(SPANS):
         mass = torch.where(live, weights[..., start:stop].sum(-1), torch.nan)
         assert_close(rows.span_mass[..., number], mass, bounds.weight, f"span {number}")
     # scores are not in the weights, but exp(score - lse) is
-    relation = torch.exp(rows.max_score.double() - rows.lse)
-    assert_close(
-        torch.where(live, relation, torch.nan), want["max_weight"], bounds.weight + 64 * EPS, "max_score and lse"
-    )
+    relation = torch.where(live, torch.exp(rows.max_score.double() - rows.lse), torch.nan)
+    assert_close(relation, want["max_weight"], bounds.weight + 64 * EPS, "max_score and lse")
     assert_close(layer.key_mass, weights.sum(2), bounds.weight * weights.shape[2], "key_mass")
     if rows.sinks is not None:
-        assert_close(torch.where(live, rows.learned_sink_mass, 0.0), torch.where(live, want["learned_sink_mass"], 0.0),
-              bounds.weight, "learned_sink_mass")  # fmt: skip
+        own, theirs = (torch.where(live, p, 0.0) for p in (rows.learned_sink_mass, want["learned_sink_mass"]))
+        assert_close(own, theirs, bounds.weight, "learned_sink_mass")
     check_reductions(layer, rows, live, pads)
 
 
@@ -152,6 +150,33 @@ def check_eager(model, passes, generator):
 @pytest.mark.parametrize("kind", OBSERVED_KINDS)
 def test_statistics_are_those_of_the_models_eager_weights(kind, passes, models, generator):
     check_eager(models(kind, "eager"), passes, generator)
+
+
+@pytest.mark.parametrize("kind", OBSERVED_KINDS)
+def test_scores_and_lse_are_those_of_the_queries_and_keys(kind, models, generator):
+    """Weights say nothing about a constant that all scores share."""
+    model, ids, calls = models(kind), tokens(1, generator), {}
+    with torch.inference_mode(), hook_attention(model, lambda call: calls.update({call.layer: call})):
+        model(ids, use_cache=False)
+    with torch.inference_mode(), observe(model, PLAIN, rows=range(LENGTH)) as run:
+        model(ids, use_cache=False)
+    magnitudes = largest_scores(model, ids)
+    for number, call in calls.items():
+        key = call.key.double().repeat_interleave(call.query.shape[1] // call.key.shape[1], dim=1)
+        unscaled = call.query.double() @ key.transpose(-1, -2)
+        seen = visible_keys(LENGTH, window_of(model, number))[:, None]
+        scores = unscaled * call.arguments["scaling"]
+        if kind == "gemma2":
+            scores = SOFTCAP * torch.tanh(scores / SOFTCAP)
+        scores = torch.where(seen, scores, -torch.inf)
+        lse = scores.logsumexp(-1)
+        if kind == "gpt_oss":
+            lse = torch.logaddexp(lse, call.module.sinks.detach().double()[None, :, None].expand_as(lse))
+        rows, bound = run.layers[number].rows, model_bound(magnitudes[number], LENGTH)
+        assert_close(rows.max_score, scores.amax(-1), bound, "max_score")
+        assert_close(rows.lse, lse, bound, "lse")
+        largest = torch.where(seen, unscaled.abs(), 0.0).amax(-1)
+        assert_close(rows.max_unscaled_score, largest, bound / call.arguments["scaling"], "max_unscaled_score")
 
 
 @pytest.mark.parametrize("passes", ["prefill", "padded chunks and decode"])

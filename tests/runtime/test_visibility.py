@@ -223,6 +223,26 @@ def test_gpt2(generator):
         assert_weights(run.layers[number].rows, weights, visible_keys(LENGTH), bound, f"layer {number}")
 
 
+@pytest.mark.parametrize("implementation", ["sdpa", "eager"])
+def test_keys_and_values_of_different_sizes(implementation, generator):
+    """Multi-head latent attention: the statistics read no value."""
+    config = hf.DeepseekV3Config(
+        vocab_size=1000, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=4,
+        intermediate_size=32, q_lora_rank=8, kv_lora_rank=8, qk_rope_head_dim=4, qk_nope_head_dim=8, v_head_dim=6,
+        first_k_dense_replace=2, initializer_range=0.4,
+    )  # fmt: skip
+    model = built(hf.DeepseekV3ForCausalLM, config)
+    ids, splits = tokens(1, generator), (20, LENGTH - 21, 1)
+    magnitudes = largest_scores(model, ids)
+    model.set_attn_implementation("eager")
+    outputs = run_passes(model, ids, splits, output_attentions=True)
+    model.set_attn_implementation(implementation)
+    rows, _ = rows_of(model, lambda: run_passes(model, ids, splits))
+    for number in range(2):
+        weights, bound = whole_weights(outputs, number, LENGTH), model_bound(magnitudes[number], LENGTH)
+        assert_weights(rows[number], weights, visible_keys(LENGTH), bound, f"layer {number}")
+
+
 def test_the_text_part_of_a_multimodal_model(generator):
     """Gemma 3: the tokens of an image see each other, in global layers too."""
     text = {
@@ -273,6 +293,23 @@ def test_causality_windows_and_caches_need_no_mask(kind, masks, generator):
         with observe(model, PLAIN):
             run_passes(model, tokens(1, generator), (10, LENGTH - 12, 1, 1))
     assert set(masks) == {None}
+
+
+def test_a_pass_without_the_padding_of_the_last_one_shows_what_it_sees(generator):
+    """Forgetting the 2-D mask lets the model look at padding: the statistics say so."""
+    ids = tokens(2, generator)
+    padding = torch.ones_like(ids)
+    padding[1, :9] = 0
+    for model in both("llama"):
+        cache = DynamicCache(config=model.config)
+        with torch.inference_mode(), observe(model, PLAIN, rows=range(LENGTH)) as run:
+            model(ids[:, :40], attention_mask=padding[:, :40], cache=cache, use_cache=True)
+            model(ids[:, 40:50], cache=cache, use_cache=True)
+            model(ids[:, 50:51], cache=cache, use_cache=True)
+        seen = run.layers[1].rows.visible_keys[:, 0]
+        assert seen[0].tolist() == list(range(1, 52))
+        assert seen[1].tolist() == [0] * 9 + list(range(1, 32)) + list(range(41, 52))
+        assert run.layers[1].padded_rows == 9
 
 
 @pytest.mark.parametrize("kind", ["llama", "mistral"])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -25,9 +24,6 @@ from softlookup.attention.stats import AttentionOutput
 from softlookup.runtime.observable import PREFIX, TILED, check_call, check_uniform, checked_decoder, wrapped_attention
 from softlookup.runtime.tiled_layer import as_transformers
 
-# one per kind of layer; the masks of earlier passes are gone or going
-_MASKS_KEPT = 8
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerCall:
@@ -36,8 +32,8 @@ class LayerCall:
     query [B, Hq, Tq, D], key [B, Hkv, Tk, D], value [B, Hkv, Tk, Dv] after RoPE, cached ones included; ``mask``
     None, bool or additive [1 or B, 1 or Hq, Tq, Tk]; ``arguments``: the other keyword arguments. Query row i is
     column ``q_offset`` + i of the sequence (padding counts), key j column ``kv_offset`` + j: a cache may have
-    dropped earlier keys. ``padding`` [B, columns] bool, True = a token: the mask's own padding, None where there
-    is none or where the model was given a finished mask. ``weights`` [B, Hq, Tq, Tk]: what eager attention returns.
+    dropped earlier keys. ``padding`` [B, columns] bool, True = a token: the 2-D mask that the model was last given,
+    None if all of it are tokens or it was given none. ``weights`` [B, Hq, Tq, Tk]: what eager attention returns.
     ``outputs``: under tiled attention a receiver that computes the output with its statistics leaves it here.
     """
 
@@ -70,14 +66,14 @@ class _Offsets:
 
 @dataclass(slots=True, eq=False)
 class _Hook:
-    """One block: its model's attention modules and configurations by identity, and what it learned of the pass."""
+    """One block: its model's attention modules and configurations by identity, and what it knows of the sequence."""
 
     receive: Receive
     layers: Collection[int] | None
     modules: dict[int, Any]
     configs: dict[int, Any]
     offsets: dict[int, _Offsets] = field(default_factory=dict)
-    masks: list[tuple[weakref.ref[torch.Tensor], torch.Tensor]] = field(default_factory=list)
+    padding: torch.Tensor | None = None
 
     def before(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A forward pre-hook: remember where the pass begins, which no argument of the attention tells."""
@@ -97,10 +93,6 @@ class _Hook:
         q_offset = int(cache.get_query_offset(module.layer_idx))  # a tensor that a static cache changes in place
         self.offsets[id(module)] = _Offsets(q_offset, int(kv_offset), int(kv_length))
 
-    def note_mask(self, mask: torch.Tensor, padding: torch.Tensor) -> None:
-        """The model has made ``mask`` from the 2-D ``padding``."""
-        self.masks = [(weakref.ref(mask), padding), *self.masks[: _MASKS_KEPT - 1]]
-
     def call(
         self,
         module: Any,
@@ -114,10 +106,11 @@ class _Hook:
         if self.layers is not None and layer not in self.layers:
             return None
         offsets = self.offsets.pop(id(module), None)
-        check_call(layer, module, implementation, tensors, arguments, offsets.kv_length if offsets else None)
+        kv_length = None if offsets is None else offsets.kv_length
+        check_call(layer, module, implementation, tensors[1], arguments, kv_length)
         if offsets is None:
             raise AssertionError("refused by check_call")
-        padding = None if mask is None else next((known for ref, known in self.masks if ref() is mask), None)
+        padding = None if self.padding is None else self.padding.to(tensors[0].device)
         return LayerCall(
             layer, module, implementation, *tensors, mask, arguments, offsets.q_offset, offsets.kv_offset, padding
         )  # fmt: skip
@@ -209,10 +202,10 @@ def _mask(implementation: str) -> Callable[..., Any]:
     def mask(*args: Any, **arguments: Any) -> Any:
         result = inner(*args, **arguments)
         padding = arguments.get("attention_mask")
-        if isinstance(result, torch.Tensor) and isinstance(padding, torch.Tensor) and padding.dim() == 2:
+        if isinstance(padding, torch.Tensor) and padding.dim() == 2:
             for hook in _hooks.get():
                 if id(arguments.get("config")) in hook.configs:
-                    hook.note_mask(result, padding)
+                    hook.padding = None if bool(padding.all()) else padding.to(torch.bool)
         return result
 
     return mask

@@ -120,12 +120,12 @@ class LayerCollector:
         if self._key_mass is not None:
             self._key_mass[..., first : first + mass.shape[-1]] += mass
 
-    def result(self) -> LayerObservation:
-        """What was found so far; ``layer`` is filled in by the caller."""
+    def result(self, layer: int) -> LayerObservation:
+        """What was found so far, under the number ``layer``."""
         found: dict[str, Any] = {name: running.result() for name, running in self._running.items()}
         found |= {name: found[name].maximum for name in MAXIMA if name in found}
         return LayerObservation(
-            layer=-1,
+            layer=layer,
             sliding_window=self._window,
             live_rows=self._live,
             padded_rows=self._padded,

@@ -97,12 +97,11 @@ def check_call(
     layer: int,
     module: Any,
     implementation: str,
-    tensors: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    key: torch.Tensor,
     arguments: Mapping[str, Any],
     kv_length: int | None,
 ) -> None:
     """Refuse an attention call whose scores would be misread. ``kv_length``: keys that the layer's cache promises."""
-    query, key, value = tensors
     if arguments.get("dropout"):
         raise _refused(f"dropout {arguments['dropout']} of attention weights", "call model.eval() first")
     if arguments.get("position_bias") is not None:
@@ -120,8 +119,6 @@ def check_call(
         raise _refused(f"softcap under {implementation!r}, which ignores it,")
     if getattr(module, "is_kv_shared_layer", False):
         raise _refused(f"layer {layer}, which reads the keys of another layer,")
-    if key.shape[-1] != value.shape[-1] or key.shape[-1] != query.shape[-1]:
-        raise _refused(f"keys of {key.shape[-1]} and values of {value.shape[-1]} dimensions (MLA)")
     if kv_length is None or key.shape[-2] != kv_length:
         expected = "no cache position" if kv_length is None else f"{kv_length} expected"
         raise _refused(

@@ -6,9 +6,10 @@ Shapes: B batch entries, Hq query heads, R chosen rows, T columns of the sequenc
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, SupportsIndex
 
 import torch
 
@@ -116,6 +117,8 @@ def _plain(value: object) -> Any:
         return _plain(value.tolist())
     if isinstance(value, (list, tuple, range)):
         return [_plain(found) for found in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        return operator.index(value)  # numpy's integers are no numbers for JSON
     return value

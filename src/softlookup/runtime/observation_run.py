@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +38,7 @@ class ObservationRun:
         """What every layer that ran has shown so far, by its number from 0."""
         for number in sorted(self._collectors):
             if number not in self._results:
-                self._results[number] = replace(self._collectors[number].result(), layer=number)
+                self._results[number] = self._collectors[number].result(number)
         return MappingProxyType({number: self._results[number] for number in sorted(self._results)})
 
     @property

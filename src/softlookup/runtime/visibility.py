@@ -65,9 +65,9 @@ def padding_of(call: LayerCall, first: int, stop: int) -> torch.Tensor | None:
     """Bool [B, columns], True = a token, of the columns first..stop-1 of the sequence; None: no padding known."""
     if call.padding is None:
         return None
-    known = call.padding[:, first:stop].to(torch.bool)
-    # columns that a static cache has room for and that hold nothing yet
-    return torch.nn.functional.pad(known, (0, stop - first - known.shape[1]), value=False)
+    known = call.padding[:, first:stop]
+    # room of a static cache that causality hides, or tokens of a pass that came without a 2-D mask
+    return torch.nn.functional.pad(known, (0, stop - first - known.shape[1]), value=True)
 
 
 def without_mask(call: LayerCall, start: int) -> Visibility:
@@ -92,9 +92,10 @@ def _with_mask(call: LayerCall, mask: torch.Tensor, start: int, stop: int, windo
     mask = _checked_mask(call, mask)
     offset = call.q_offset - call.kv_offset
     padding = padding_of(call, call.kv_offset, call.kv_offset + call.key.shape[-2])
-    rules = [(True, window), (True, None), (False, None)] if window is not None else [(True, None), (False, None)]
-    for causal, width in rules:
-        rule = Visibility(causal, offset + start, width, padding, None)
+    shapes = [(True, window), (True, None), (False, None)] if window is not None else [(True, None), (False, None)]
+    hiding = [None] if padding is None else [padding, None]
+    for causal, width, hidden in ((*shape, hidden) for shape in shapes for hidden in hiding):
+        rule = Visibility(causal, offset + start, width, hidden, None)
         if all(_follows(part, rule, first) for first, part in _parts(call, mask, start, stop)):
             return rule
     parts = [part for _, part in _parts(call, mask, start, stop)]
