@@ -99,8 +99,8 @@ def _with_mask(call: LayerCall, mask: torch.Tensor, start: int, stop: int, windo
         if all(_follows(part, rule, first) for first, part in _parts(call, mask, start, stop)):
             return rule
     parts = [part for _, part in _parts(call, mask, start, stop)]
-    shown = mask[:, :, start:stop] if mask.dtype == torch.bool else torch.cat(parts, dim=2)
-    return Visibility(causal=False, q_offset=offset + start, sliding_window=None, padding=padding, mask=shown)
+    whole = mask[:, :, start:stop] if mask.dtype == torch.bool else torch.cat(parts, dim=2)
+    return Visibility(causal=False, q_offset=offset + start, sliding_window=None, padding=padding, mask=whole)
 
 
 def _checked_mask(call: LayerCall, mask: torch.Tensor) -> torch.Tensor:
@@ -153,4 +153,5 @@ def shown(seen: Visibility, first: int, rows: int, kv_length: int, device: torch
 
 def _follows(part: torch.Tensor, rule: Visibility, first: int) -> bool:
     """Whether ``part``, rows first.. of the rule, shows exactly what the rule shows."""
-    return bool((part == shown(rule, first, *part.shape[2:], part.device)).all())
+    rows, keys = part.shape[2:]
+    return bool((part == shown(rule, first, rows, keys, part.device)).all())
