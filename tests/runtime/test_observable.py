@@ -145,13 +145,12 @@ def test_eager_attention_that_is_no_plain_softmax_is_refused(llama, monkeypatch)
     refused(llama, "layer 0 weighs its keys otherwise")
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_eager_attention_is_accepted(dtype):
-    for kind in ("llama", "gemma2", "gpt_oss"):
-        model = build_model(kind, VOCABULARY, attn_implementation="eager").to(dtype)
-        with torch.inference_mode(), observe(model) as run:
-            model(torch.arange(2, 90)[None])
-        assert run.layers[0].entropy.mean.dtype == torch.float64
+@pytest.mark.parametrize(("kind", "dtype"), [("gpt_oss", torch.bfloat16), ("gemma2", torch.float16)])
+def test_half_precision_eager_attention_is_accepted(kind, dtype):
+    model = build_model(kind, VOCABULARY, attn_implementation="eager").to(dtype)
+    with torch.inference_mode(), observe(model) as run:
+        model(torch.arange(2, 90)[None])
+    assert run.layers[0].entropy.mean.dtype == torch.float64
 
 
 # --- one sequence, one block, one thread

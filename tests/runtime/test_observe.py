@@ -146,7 +146,7 @@ def check_eager(model, passes, generator):
     assert run.result.batch == len(pads)
 
 
-@pytest.mark.parametrize("passes", PASSES)
+@pytest.mark.parametrize("passes", ["prefill", "chunks", "padded chunks and decode"])
 @pytest.mark.parametrize("kind", OBSERVED_KINDS)
 def test_statistics_are_those_of_the_models_eager_weights(kind, passes, models, generator):
     check_eager(models(kind, "eager"), passes, generator)
@@ -216,7 +216,7 @@ def test_chunks_and_decoding_show_the_rows_of_the_whole_prefill(kind, models, ge
             assert_close(parts.layers[number].key_mass, mass, LENGTH * bound, f"{splits}: key mass")
 
 
-@pytest.mark.parametrize("passes", PASSES)
+@pytest.mark.parametrize("passes", ["prefill", "chunks", "padded chunks and decode"])
 @pytest.mark.parametrize("kind", OBSERVED_KINDS)
 def test_logits_are_equal_bit_for_bit(kind, passes, models, generator):
     model = models(kind)

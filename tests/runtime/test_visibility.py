@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 import torch
 import transformers as hf
@@ -22,6 +24,7 @@ from softlookup.errors import ModelError
 from softlookup.runtime import observed_rows as rows_module
 from softlookup.runtime import visibility as visibility_module
 from softlookup.runtime.observe import observe
+from softlookup.runtime.tiled_attention import tiled_attention
 from tiny_models import LAYERS, SLIDING_WINDOW, VOCABULARY, build_model
 
 LENGTH = 2 * SLIDING_WINDOW + 8
@@ -67,6 +70,24 @@ def test_a_static_cache_shows_what_a_dynamic_one_shows(kind, splits, generator):
             bound = model_bound(magnitudes[number], LENGTH)
             assert_same_rows(static[number], dynamic[number], bound, f"layer {number}")
             assert torch.equal(static[number].argmax, dynamic[number].argmax)
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("kind", ["llama", "gemma3"])
+def test_tiled_attention_shows_what_sdpa_shows(kind, static, generator):
+    """Where the statistics come with the output, they count the same columns."""
+    model, ids = build_model(kind, VOCABULARY), tokens(1, generator)
+    magnitudes = largest_scores(model, ids)
+    found = []
+    for block in (contextlib.nullcontext(), tiled_attention(model)):
+        cache = StaticCache(model.config, max_cache_len=LENGTH + 7) if static else None
+        with block:
+            rows, _ = rows_of(model, lambda cache=cache: run_passes(model, ids, (5, LENGTH - 7, 1, 1), cache=cache))
+        found.append(rows)
+    for number in range(LAYERS):
+        bound = model_bound(magnitudes[number], LENGTH)
+        assert_same_rows(found[1][number], found[0][number], bound, f"layer {number}")
+        assert torch.equal(found[1][number].argmax, found[0][number].argmax)
 
 
 def test_a_cache_without_sliding_layers_keeps_all_keys_and_the_window_holds(generator):

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from softlookup.attention.api import attention
 from softlookup.attention.stats import StatsRequest
-from softlookup.errors import ModelError
-from softlookup.runtime.observed_rows import observed_rows
+from softlookup.errors import ModelError, UsageError
+from softlookup.runtime.visibility import shown
 
 if TYPE_CHECKING:
     from softlookup.runtime.attention_hook import LayerCall
     from softlookup.runtime.visibility import VisibilityReader
 
-_LARGEST = StatsRequest(
-    lse=False, entropy=False, argmax=False, sink_mass=None, max_weight=True, max_score=True
-)  # fmt: skip
+_LARGEST = StatsRequest(lse=False, entropy=False, argmax=False, sink_mass=None, max_score=True)
 
 
 def check_weights(call: LayerCall, reader: VisibilityReader) -> None:
@@ -29,11 +28,8 @@ def check_weights(call: LayerCall, reader: VisibilityReader) -> None:
     if weights is None:
         return
     last = call.query.shape[-2] - 1
-    found = observed_rows(call, reader.read(call, last, last + 1), last, last + 1, _LARGEST).stats
-    if found.max_weight is None or found.max_score is None:
-        raise AssertionError("asked for")
-    seen = found.visible_keys[..., 0] > 0
-    ours, score = found.max_weight[..., 0], found.max_score[..., 0]
+    visible = shown(reader.read(call, last, last + 1), 0, 1, call.key.shape[-2], call.key.device)
+    ours, score, seen = _largest(call, visible)
     difference = (weights[:, :, last].amax(-1).to(ours.dtype) - ours).abs()
     if bool((difference > _rounding(call, score) * ours)[seen].any()):
         raise ModelError(
@@ -41,6 +37,22 @@ def check_weights(call: LayerCall, reader: VisibilityReader) -> None:
             f"by {float(difference[seen].max()):.2g}",
             "use a model whose eager attention is plain",
         )
+
+
+def _largest(call: LayerCall, visible: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Largest weight and score of the last row and whether it sees a key, each [B, Hq]."""
+    sinks = call.arguments.get("s_aux")
+    try:
+        with torch.no_grad(), torch.autocast(call.query.device.type, enabled=False):
+            stats = attention(
+                call.query[:, :, -1:], call.key, call.key, mask=visible, scale=call.arguments.get("scaling"),
+                softcap=call.arguments.get("softcap"), sinks=sinks, stats=_LARGEST, impl="reference",
+            ).stats  # fmt: skip
+    except UsageError as error:
+        raise ModelError(f"layer {call.layer} cannot be observed: {error.message}", "check the model") from error
+    if stats is None or stats.max_weight is None or stats.max_score is None:
+        raise AssertionError("asked for")
+    return stats.max_weight[..., 0], stats.max_score[..., 0], stats.visible_keys[..., 0] > 0
 
 
 def _rounding(call: LayerCall, score: torch.Tensor) -> torch.Tensor:

@@ -77,7 +77,9 @@ class LayerCollector:
         self._window = call.arguments.get("sliding_window")
         length = call.query.shape[-2]
         if self.reductions:
-            request = replace(self.request, argmax=False, top_k=0, span_mass=None)
+            # argmax stays where the chosen rows need it: one kernel is compiled for both
+            argmax = self.request.argmax and bool(self.runs)
+            request = replace(self.request, argmax=argmax, top_k=0, span_mass=None)
             found = observed_rows(call, reader.read(call, 0, length), 0, length, request)
             self._reduce(found)
             self._count(found, call)

@@ -79,7 +79,7 @@ def _entry(
         # the model may run with gradients or in autocast; its statistics do neither
         with torch.no_grad(), torch.autocast(query.device.type, enabled=False):
             if call.implementation == TILED and query.shape == call.query.shape:
-                return _with_output(call, local)
+                return _with_output(call, local, seen.q_offset)
             return attention_statistics(
                 query.detach(), call.key[entry].detach(), stats=local, causal=seen.causal, q_offset=seen.q_offset,
                 sliding_window=seen.sliding_window, mask=mask, scale=call.arguments.get("scaling"),
@@ -89,9 +89,9 @@ def _entry(
         raise ModelError(f"layer {call.layer} cannot be observed: {error.message}", "check the model") from error
 
 
-def _with_output(call: LayerCall, request: StatsRequest) -> AttentionStats:
+def _with_output(call: LayerCall, request: StatsRequest, q_offset: int) -> AttentionStats:
     """Output and statistics of all rows in one pass, with the bits of the output alone."""
-    result = attend(call.module, (call.query, call.key, call.value), call.mask, call.arguments, request)
+    result = attend(call.module, (call.query, call.key, call.value), call.mask, call.arguments, request, q_offset)
     if result.stats is None:
         raise AssertionError("asked for")
     call.outputs.append(result)

@@ -65,8 +65,12 @@ def attend(
     mask: torch.Tensor | None,
     arguments: Any,
     request: StatsRequest | None,
+    q_offset: int = 0,
 ) -> AttentionOutput:
-    """One layer's attention with statistics; ``mask`` as SDPA would get it, ``arguments`` those of transformers."""
+    """One layer's attention with statistics; ``mask`` as SDPA would get it, ``arguments`` those of transformers.
+
+    ``q_offset``: position of query 0 among the keys, which the statistics count distances from.
+    """
     query, key, value = tensors
     sinks = arguments.get("s_aux")
     shared = {
@@ -81,6 +85,8 @@ def attend(
         rules: dict[str, Any] = {"causal": causal and query.shape[2] > 1, "q_offset": 0}
     else:
         rules = _rules(query, key, mask, arguments.get("sliding_window"))
+    if not rules.get("causal"):  # hides nothing then
+        rules = rules | {"q_offset": q_offset}
     return attention(query, key, value, stats=request, **shared, **rules)
 
 

@@ -99,8 +99,8 @@ def _with_mask(call: LayerCall, mask: torch.Tensor, start: int, stop: int, windo
         if all(_follows(part, rule, first) for first, part in _parts(call, mask, start, stop)):
             return rule
     parts = [part for _, part in _parts(call, mask, start, stop)]
-    shown = mask[:, :, start:stop] if mask.dtype == torch.bool else torch.cat(parts, dim=2)
-    return Visibility(causal=False, q_offset=offset + start, sliding_window=None, padding=padding, mask=shown)
+    whole = mask[:, :, start:stop] if mask.dtype == torch.bool else torch.cat(parts, dim=2)
+    return Visibility(causal=False, q_offset=offset + start, sliding_window=None, padding=padding, mask=whole)
 
 
 def _checked_mask(call: LayerCall, mask: torch.Tensor) -> torch.Tensor:
@@ -137,14 +137,21 @@ def _parts(call: LayerCall, mask: torch.Tensor, start: int, stop: int) -> Iterat
         yield first - start, part
 
 
+def shown(seen: Visibility, first: int, rows: int, kv_length: int, device: torch.device) -> torch.Tensor:
+    """Bool [1 or B, 1 or Hq, rows, Tk], True = sees, of the rows first.. of ``seen``; for few rows at a time."""
+    if seen.mask is not None:
+        return seen.mask[:, :, first : first + rows].to(device)
+    keys = torch.arange(kv_length, device=device)[None]
+    at = torch.arange(rows, device=device)[:, None] + seen.q_offset + first
+    visible = keys <= at if seen.causal else torch.ones(rows, kv_length, dtype=torch.bool, device=device)
+    if seen.sliding_window is not None:
+        visible = visible & (keys > at - seen.sliding_window)
+    if seen.padding is None:
+        return visible[None, None]
+    return visible[None, None] & seen.padding[:, None, None].to(device)
+
+
 def _follows(part: torch.Tensor, rule: Visibility, first: int) -> bool:
     """Whether ``part``, rows first.. of the rule, shows exactly what the rule shows."""
-    keys = torch.arange(part.shape[-1], device=part.device)
-    at = torch.arange(part.shape[-2], device=part.device)[:, None] + rule.q_offset + first
-    shown = keys[None] <= at if rule.causal else torch.ones_like(part[0, 0])
-    if rule.sliding_window is not None:
-        shown = shown & (keys[None] > at - rule.sliding_window)
-    expected = shown[None, None]
-    if rule.padding is not None:
-        expected = expected & rule.padding[:, None, None]
-    return bool((part == expected).all())
+    rows, keys = part.shape[2:]
+    return bool((part == shown(rule, first, rows, keys, part.device)).all())
