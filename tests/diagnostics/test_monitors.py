@@ -58,6 +58,8 @@ def test_random_attention_is_silent(generator):
         ({"size": 40.0}, {"entropy_collapse"}),
         ({"size": 0.3, "sink": 9.0}, {"attention_sink", "entropy_collapse"}),
         ({"size": 400.0}, {"entropy_collapse", "fp16_headroom"}),
+        ({"size": 400.0, "softcap": 3.0}, {"fp16_headroom"}),  # the cap hides it from the scores, not from fp16
+        ({"size": 1e25}, {"attention_overflow"}),
     ],
 )
 def test_a_fault_raises_its_own_alert(fault, names, generator):

@@ -1,4 +1,4 @@
-"""Attention weights of a few query rows, reduced at once; never the [T, T] matrix of a whole prompt.
+"""Attention weights of a few query rows, for readers that need them whole; statistics are `attention_statistics`.
 
 Memory is Hq x Tq x Tk floats of one layer for the rows that are asked for: a question has 10 to 60, and
 the callers go question by question.
@@ -6,25 +6,7 @@ the callers go question by question.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
-
-
-@dataclass(frozen=True, slots=True)
-class RowStatistics:
-    """Statistics of every row; each [Hq, Tq], fp32.
-
-    ``entropy`` in nats, ``normalized_entropy`` divides by ln(visible keys) (NaN for fewer than two),
-    ``max_weight`` the largest weight, ``sink_mass`` the weight of the first key, ``max_score`` the
-    largest scaled score.
-    """
-
-    entropy: torch.Tensor
-    normalized_entropy: torch.Tensor
-    max_weight: torch.Tensor
-    sink_mass: torch.Tensor
-    max_score: torch.Tensor
 
 
 def row_scores(
@@ -62,19 +44,3 @@ def row_weights(
     """Attention weights [Hq, Tq, Tk] in fp32; a row that sees no key is all zeros. Arguments as :func:`row_scores`."""
     scores = row_scores(query, key, visible, scale, softcap)
     return torch.nan_to_num_(torch.softmax(scores, dim=-1), nan=0.0)
-
-
-def row_statistics(scores: torch.Tensor) -> RowStatistics:
-    """Statistics of scores [Hq, Tq, Tk] (-inf = not visible). Entropy: H = lse - sum(weight * score)."""
-    lse = torch.logsumexp(scores, dim=-1)
-    weights = torch.exp(scores - lse.unsqueeze(-1))
-    finite = torch.where(torch.isfinite(scores), scores, torch.zeros_like(scores))
-    entropy = lse - (weights * finite).sum(-1)
-    visible = torch.isfinite(scores).sum(-1)
-    return RowStatistics(
-        entropy=entropy,
-        normalized_entropy=torch.where(visible > 1, entropy / visible.clamp(min=2).log(), torch.nan),
-        max_weight=weights.amax(-1),
-        sink_mass=weights[..., 0],
-        max_score=scores.amax(-1),
-    )

@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from softlookup.errors import UsageError
+
 if TYPE_CHECKING:
     from softlookup.runtime.attention_calls import AttentionCall
 
@@ -46,14 +48,31 @@ class AttentionMonitor:
 
     def __call__(self, call: AttentionCall) -> None:
         """Take one layer."""
-        from softlookup.attention.rows import row_scores, row_statistics
+        import torch
+
+        from softlookup.attention.api import attention_statistics
+        from softlookup.attention.stats import StatsRequest
 
         rows = slice(0, self.question_length)
-        visible = None if call.visible is None else call.visible[rows]
-        statistics = row_statistics(row_scores(call.query[:, rows], call.key, visible, call.scale, call.softcap))
-        self.sink_mass[call.layer] = float(statistics.sink_mass.mean())
-        self.normalized_entropy[call.layer] = float(statistics.normalized_entropy.nanmean())
-        self.max_unscaled_score[call.layer] = float(statistics.max_score.abs().max()) / call.scale
+        query, key = call.query[None, :, rows], call.key[None]
+        mask = None if call.visible is None else call.visible[None, None, rows]
+        if not all(bool(torch.isfinite(tensor).all()) for tensor in (query, key)):
+            self.max_unscaled_score[call.layer] = math.inf
+            return
+        request = StatsRequest(
+            lse=False, argmax=False, max_weight=False, normalized_entropy=True, max_score=True, sink_mass=1
+        )
+        try:
+            found = attention_statistics(query, key, stats=request, mask=mask, scale=call.scale, softcap=call.softcap)
+        except UsageError:  # finite numbers whose scores overflow float32
+            self.max_unscaled_score[call.layer] = math.inf
+            return
+        if found.sink_mass is None or found.normalized_entropy is None or found.max_unscaled_score is None:
+            raise AssertionError("asked for")
+        self.sink_mass[call.layer] = float(found.sink_mass.nanmean())
+        self.normalized_entropy[call.layer] = float(found.normalized_entropy.nanmean())
+        # before the softcap, which would hide it
+        self.max_unscaled_score[call.layer] = float(found.max_unscaled_score.nan_to_num().max())
 
     def alerts(self) -> tuple[Alert, ...]:
         """Alerts so far; empty for a healthy run."""
