@@ -63,7 +63,7 @@ if __name__ == "__main__":
     every = StatsRequest(max_score=True, distance=True, sink_mass=[5])
     mask = torch.ones(1, 1, 1, 256, dtype=torch.bool)
     calls = [
-        compiled(torch.bfloat16, 128, 128, StatsRequest(), causal=True),
+        compiled(torch.bfloat16, 64, 64, StatsRequest(), causal=True),
         compiled(
             torch.float16, 40, 24, every, sliding_window=9, softcap=2.0, sinks=torch.zeros(4), mask=mask, causal=True
         ),

@@ -61,14 +61,14 @@ def test_the_kernel_is_interpreted():
 def test_everything_at_once(dtype, generator, small_tiles):
     """Mask, window, cap, sinks, offset, GQA, odd layouts, Dv != D, and the statistics of the second pass."""
     case = rich_case(generator, dtype=dtype, q_length=7, kv_length=21)
+    case = case.changed(query=case.query[:, :3], key=case.key[:, :1], value=case.value[:, :1], sinks=case.sinks[:3])
     if dtype != FLOAT32:  # one batch entry is enough
-        one = {name: getattr(case, name)[1:] for name in ("query", "key", "value", "mask")}
-        case = case.changed(**one)
+        case = case.changed(**{name: getattr(case, name)[1:] for name in ("query", "key", "value", "mask")})
     check(case, every_statistic(case))
 
 
 SHAPES = {
-    "9 heads on 3": ((9, 3, 3, 17, 8), {}),
+    "9 heads on 3": ((9, 3, 3, 10, 8), {}),
     "4 heads on 1": ((4, 1, 3, 37, 24, 40), {"causal": True}),
     "more rows than keys": ((1, 1, 40, 20, 8), {"causal": True}),
     "rows before the first key": ((1, 1, 20, 40, 8), {"causal": True, "q_offset": -3}),
@@ -102,7 +102,7 @@ def test_keys_around_the_border_of_a_tile(keys, generator, small_tiles):
 
 @pytest.mark.parametrize(
     ("dtype", "dim", "value_dim", "keys"),
-    [(FLOAT16, 64, 64, 129), (FLOAT16, 80, 24, 130), (FLOAT32, 64, 64, 127), (FLOAT32, 200, 16, 40)],
+    [(FLOAT16, 64, 64, 129), (FLOAT16, 80, 24, 130), (FLOAT32, 200, 16, 40)],
 )
 def test_tiles_of_the_table(dtype, dim, value_dim, keys, generator):
     check(drawn(generator, 2, 1, 17, keys, dim, value_dim, dtype=dtype, causal=True))
