@@ -28,7 +28,7 @@ SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 SHORT_CONTEXT = 1000
 
 
-def filled_cache(reading: Any, suffix: Any = None) -> Any:
+def filled_cache(reading: Any) -> Any:
     """A DynamicCache of transformers with copies of the document's keys and values."""
     from transformers import DynamicCache
 
@@ -75,7 +75,10 @@ def our_side(reading: Any, tokens: int) -> Callable[[], float]:
     def run() -> float:
         start = time.perf_counter()
         token = start_token
-        with reading._scratch(), decoding(reading.loaded.model, reading._cache, position=position, steps=tokens) as step:
+        with (
+            reading._scratch(),
+            decoding(reading.loaded.model, reading._cache, position=position, steps=tokens) as step,
+        ):
             for _ in range(tokens):
                 token = _greedy(step(token))[0]
         return time.perf_counter() - start
@@ -91,7 +94,12 @@ def llama_side(reading: Any, tokens: int, gguf: Path) -> Callable[[], float]:
     threads = torch.get_num_threads()
     ids = list(reading.prefix.ids)
     llama = Llama(
-        str(gguf), n_ctx=len(ids) + tokens + 8, n_threads=threads, n_threads_batch=threads, flash_attn=True, verbose=False
+        str(gguf),
+        n_ctx=len(ids) + tokens + 8,
+        n_threads=threads,
+        n_threads_batch=threads,
+        flash_attn=True,
+        verbose=False,
     )
     llama.eval(ids)
 
@@ -133,11 +141,12 @@ def text_for(session: Any, tokens: int) -> str:
     return text_of_length(session, SAMPLES / "supply-agreement.docx", tokens - bare)
 
 
-def speed_rows(session: Any, reading: Any, options: argparse.Namespace, gguf: Path | None) -> dict[str, Any]:
+def speed_rows(reading: Any, options: argparse.Namespace, gguf: Path | None) -> dict[str, Any]:
     """Median tokens per second of every side at one context."""
-    sides = {"transformers": transformers_side(reading, options.tokens), "softlookup": our_side(reading, options.tokens)}
+    tokens = options.tokens
+    sides = {"transformers": transformers_side(reading, tokens), "softlookup": our_side(reading, tokens)}
     if gguf is not None:
-        sides["llama.cpp"] = llama_side(reading, options.tokens, gguf)
+        sides["llama.cpp"] = llama_side(reading, tokens, gguf)
     seconds: dict[str, list[float]] = {name: [] for name in sides}
     for number in range(options.rounds + 1):
         for name, run in sides.items():
@@ -145,7 +154,7 @@ def speed_rows(session: Any, reading: Any, options: argparse.Namespace, gguf: Pa
             if number:  # the first round pays for page faults, compiled code and the compact weights
                 seconds[name].append(spent)
             print(f"{len(reading.prefix)} tokens, round {number}: {name} {spent:.2f} s", file=sys.stderr, flush=True)
-    return {name: options.tokens / statistics.median(runs) for name, runs in seconds.items()}
+    return {name: tokens / statistics.median(runs) for name, runs in seconds.items()}
 
 
 def questions(count: int) -> Iterator[str]:
@@ -210,13 +219,14 @@ def main() -> int:
     from softlookup.session import Session
 
     session = Session()
+    print(f"loading {session.loaded.source.name}", file=sys.stderr)
     weights = first_use(session)
     rows, readings = {}, []
     with tempfile.TemporaryDirectory() as scratch:
         gguf = gguf_file(options.gguf, Path(scratch))
         for context in options.contexts:
             reading = open_context(session, text_for(session, context))
-            rows[len(reading.prefix)] = speed_rows(session, reading, options, gguf)
+            rows[len(reading.prefix)] = speed_rows(reading, options, gguf)
             readings.append(reading)
     equal = "not asked"
     if options.questions:

@@ -100,9 +100,7 @@ class _Panels(_Matvec):
             sums = [c.variable(c.constant(0.0)) for _ in range(_CHAINS)]
             with c.loop(0, groups) as number:
                 self._group(c.add(panel, c.mul(number, self.form.group_bytes)), number, sums)
-            total = c.b.fadd(
-                c.b.fadd(sums[0].get(), sums[1].get()), c.b.fadd(sums[2].get(), sums[3].get())
-            )
+            total = c.b.fadd(c.b.fadd(sums[0].get(), sums[1].get()), c.b.fadd(sums[2].get(), sums[3].get()))
             left = c.sub(p["rows"], row)
             with c.when(c.less(PANEL_ROWS - 1, left)):
                 whole = c.variable(total)

@@ -2,8 +2,8 @@
 
 Weights that were dequantised from 4 to 8 bits are ``scale * code + offset`` in every group of 16 or 32 inputs of a
 row. The step of the grid is the range of the group, or its largest weight with the sign turned round, divided by a
-whole number n, which the kernel looks for: the candidates come from the caller, most frequent first. The weight that a code stands for is computed as
-:mod:`softlookup.kernels.matvec` computes it, and compared with the original.
+whole number n, which the kernel looks for: the candidates come from the caller, most frequent first. The weight that
+a code stands for is computed as :mod:`softlookup.kernels.matvec` computes it, and compared with the original.
 
 A task of :mod:`softlookup.kernels.tasks`.
 """
@@ -46,9 +46,7 @@ class _Packing:
             lane = c.b.srem(row, c.i64(PANEL_ROWS))
             panel = c.mul(c.b.sdiv(row, c.i64(PANEL_ROWS)), groups)
             # after a failure nobody needs the rest; rows behind the last stay 0
-            wanted = c.b.and_(
-                c.b.icmp_signed("==", c.load(p["failed"], I64), c.i64(0)), c.less(row, p["rows"])
-            )
+            wanted = c.b.and_(c.b.icmp_signed("==", c.load(p["failed"], I64), c.i64(0)), c.less(row, p["rows"]))
             with c.when(wanted), c.loop(0, groups) as number:
                 line = c.add(c.mul(row, p["inputs"]), c.mul(number, form.group))
                 target = c.add(p["panels"], c.mul(c.add(panel, number), form.group_bytes))

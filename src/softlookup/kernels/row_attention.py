@@ -10,10 +10,16 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from softlookup.kernels.compiler import CompiledFunction, compile_function, host_shape
+from softlookup.kernels.tasks import tasks_of
 from softlookup.kernels.vector_code import F32, I8, I64, MINUS_INF, Value, VectorCode, ir
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 PIECE_KEYS = 256
 
@@ -65,6 +71,31 @@ def piece_kernel(shape: RowShape) -> CompiledFunction:
 def join_kernel(shape: RowShape) -> CompiledFunction:
     """The kernel that joins the pieces of one query head."""
     return compile_function(_Join(shape).emit(), "join")
+
+
+def row_tasks(
+    shape: RowShape, kv_heads: int, pieces: int, *, state: int, first: int, last: int, factor: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Tasks of up to ``pieces`` pieces, all heads of the first piece first, and tasks of the joins.
+
+    The arguments after ``pieces`` are addresses; the state has [Hq, pieces, state_floats]. Columns 1 of the pieces
+    (query) and 2 of the joins (output) are offsets, to which the caller adds the address; key, value, their strides
+    and the mask are left to the caller.
+    """
+    piece, head = (part.ravel() for part in np.mgrid[:pieces, :kv_heads])
+    floats, group = shape.state_floats, shape.group
+    tasks = tasks_of(piece_kernel(shape), len(piece))
+    tasks[:, 1] = 4 * shape.dim * group * head
+    tasks[:, 4] = state + 4 * floats * (pieces * group * head + piece)
+    tasks[:, 5] = piece
+    tasks[:, 6:9] = first, last, factor
+    tasks[:, 11] = pieces * floats
+    heads = np.arange(kv_heads * group)
+    joins = tasks_of(join_kernel(shape), len(heads))
+    joins[:, 1] = state + 4 * floats * pieces * heads
+    joins[:, 2] = 4 * shape.dim * heads
+    joins[:, 3:5] = first, last
+    return tasks, joins
 
 
 class _Piece:

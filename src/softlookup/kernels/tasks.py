@@ -49,7 +49,9 @@ class TaskTeam:
     def __init__(self, threads: int) -> None:
         self._state = np.zeros(_STATE_WORDS, dtype=np.int64)
         libc = ctypes.CDLL(None)
-        sleep, give_way = (ctypes.cast(function, ctypes.c_void_p).value for function in (libc.usleep, libc.sched_yield))
+        sleep, give_way = (
+            ctypes.cast(function, ctypes.c_void_p).value or 0 for function in (libc.usleep, libc.sched_yield)
+        )
         state = self._state.ctypes.data
         self._serve_parameters = (ctypes.c_int64 * 2)(state, sleep)
         self._run_parameters = (ctypes.c_int64 * 4)(state, 0, 0, give_way)
@@ -57,8 +59,12 @@ class TaskTeam:
         self._helpers = [threading.Thread(target=self._serve, daemon=True) for _ in range(threads - 1)]
 
     def __enter__(self) -> TaskTeam:
-        for helper in self._helpers:
-            helper.start()
+        for number, helper in enumerate(self._helpers):
+            try:
+                helper.start()
+            except RuntimeError:  # the system gives no more threads: fewer do the same work
+                del self._helpers[number:]
+                break
         return self
 
     def __exit__(

@@ -25,7 +25,7 @@ _LOG2E = math.log2(math.e)
 
 @functools.cache
 def norm_kernel() -> CompiledFunction:
-    """y = weight x / sqrt(mean(x^2) + epsilon): the RMS norm of Zhang and Sennrich 2019 (arXiv 1910.07467)."""
+    """RMS norm: y = weight x / sqrt(mean(x^2) + epsilon), Zhang and Sennrich 2019 (arXiv 1910.07467)."""
     c, p = _begin("norm", NORM_PARAMETERS)
     size = p["size"]
     squares = c.variable(c.constant(0.0))
@@ -80,7 +80,7 @@ def _rotate(c: VectorCode, p: dict[str, Value], source: Value, target: Value, ha
 
 @functools.cache
 def gate_kernel() -> CompiledFunction:
-    """y = silu(gate) up, silu(z) = z / (1 + exp(-z)): Shazeer 2020 (arXiv 2002.05202)."""
+    """Gated unit: y = silu(gate) up, silu(z) = z / (1 + exp(-z)): Shazeer 2020 (arXiv 2002.05202)."""
     c, p = _begin("gate", GATE_PARAMETERS)
 
     def gated(gate: Value, up: Value) -> Value:

@@ -11,6 +11,8 @@ from typing import Any
 
 from llvmlite import ir
 
+__all__ = ["F16", "F32", "F64", "I1", "I8", "I16", "I32", "I64", "MINUS_INF", "Value", "Variable", "VectorCode", "ir"]
+
 I1, I8, I16, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 MINUS_INF = float("-inf")

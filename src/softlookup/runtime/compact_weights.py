@@ -137,7 +137,8 @@ def compact_weight(weight: torch.Tensor, team: TaskTeam, known: list[Grid] | Non
                 known.remove(grid)
             known.insert(0, grid)
             return packed
-    return _as_bf16(weight) or CompactWeight(*weight.shape, weight, None, identical=True)
+    rows, inputs = weight.shape
+    return _as_bf16(weight) or CompactWeight(rows, inputs, weight, None, identical=True)
 
 
 def _linears(model: Any) -> Iterator[Any]:
@@ -154,7 +155,7 @@ def _state(model: Any) -> tuple[tuple[int, int], ...]:
 
 
 def _grids(weight: torch.Tensor, known: Sequence[Grid]) -> Iterator[Grid]:
-    rows, inputs = weight.shape
+    inputs = weight.shape[1]
     yield from [grid for grid in known if inputs % grid.form.group == 0]
     for group in (32, 16):
         if inputs % group:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from softlookup.kernels.tasks import TaskTeam
+from softlookup.runtime.attention_calls import Callback, observe_calls
 from softlookup.runtime.compact_weights import compact_weights
 from softlookup.runtime.decode_modules import one_row_modules
 from softlookup.runtime.decode_program import TokenProgram, is_supported
 from softlookup.runtime.kv_cache import GrowingLayer
-from softlookup.runtime.observe import Callback, observe
 
 if TYPE_CHECKING:
     from softlookup.runtime.kv_cache import PrefixCache
@@ -38,9 +38,9 @@ def decoding(
     """A function that runs one token behind what ``cache`` holds, and returns logits [V] valid until its next call.
 
     The first token stands at ``position``; at most ``steps`` may follow. ``callback`` sees every layer of every
-    token, as in :func:`softlookup.runtime.observe.observe`. The first use for a model makes its compact weights.
+    token, as in :func:`softlookup.runtime.attention_calls.observe_calls`. The first use for a model makes its compact weights.
     """
-    with TaskTeam(min(torch.get_num_threads(), _MOST_THREADS)) as team, torch.inference_mode():
+    with TaskTeam(min(torch.get_num_threads(), _MOST_THREADS)) as team:
         weights = compact_weights(model, team)
         layers = cache.cache.layers
         if is_supported(model) and all(isinstance(layer, GrowingLayer) for layer in layers):
@@ -50,16 +50,17 @@ def decoding(
             finally:
                 program.close()
             return
-        observed = contextlib.nullcontext() if callback is None else observe(model, callback)
+        observed = contextlib.nullcontext() if callback is None else observe_calls(model, callback)
         with one_row_modules(model, weights, team), observed:
             yield _module_step(model, cache, position)
 
 
 def _program_step(program: TokenProgram, team: TaskTeam, callback: Callback | None) -> Step:
+    @torch.inference_mode()
     def step(token: int) -> torch.Tensor:
         logits = program.step(team, token)
         if callback is not None:
-            for call in program.attention_calls:
+            for call in program.attention_calls():
                 callback(call)
         return logits
 
@@ -69,11 +70,10 @@ def _program_step(program: TokenProgram, team: TaskTeam, callback: Callback | No
 def _module_step(model: Any, cache: PrefixCache, position: int) -> Step:
     places = itertools.count(position)
 
+    @torch.inference_mode()
     def step(token: int) -> torch.Tensor:
-        where = torch.tensor([[next(places)]])
-        output = model(
-            torch.tensor([[token]]), position_ids=where, cache=cache.cache, use_cache=True, logits_to_keep=1
-        )
+        ids, where = torch.tensor([[token]]), torch.tensor([[next(places)]])
+        output = model(ids, position_ids=where, cache=cache.cache, use_cache=True, logits_to_keep=1)
         logits: torch.Tensor = output.logits[0, -1]
         return logits
 

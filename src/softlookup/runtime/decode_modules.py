@@ -18,13 +18,11 @@ import torch
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from softlookup.kernels.row_attention import PIECE_KEYS, RowShape, join_kernel, piece_kernel
-from softlookup.kernels.tasks import TaskTeam, phase_of, tasks_of
-from softlookup.runtime.observe import ONE_ROW_ATTENTION
+from softlookup.kernels.row_attention import PIECE_KEYS, RowShape, row_tasks
+from softlookup.kernels.tasks import TaskTeam, phase_of
+from softlookup.runtime.observable import ONE_ROW
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from softlookup.runtime.compact_weights import CompactWeight, CompactWeights
 
 # arguments that change the scores in a way the kernel does not know
@@ -48,7 +46,7 @@ def one_row_modules(model: Any, weights: CompactWeights, team: TaskTeam) -> Iter
                 replaced.append(module)
         if before == "sdpa":
             _register()
-            model.set_attn_implementation(ONE_ROW_ATTENTION)
+            model.set_attn_implementation(ONE_ROW)
         yield
     finally:
         if before == "sdpa":
@@ -82,9 +80,9 @@ def _product(module: Any, weight: CompactWeight, team: TaskTeam) -> Callable[[to
 
 def _register() -> None:
     """In both interfaces of transformers: a name without a mask function silently gets no mask."""
-    if ONE_ROW_ATTENTION not in ALL_ATTENTION_FUNCTIONS:
-        ALL_ATTENTION_FUNCTIONS.register(ONE_ROW_ATTENTION, _attention_function)
-        ALL_MASK_ATTENTION_FUNCTIONS.register(ONE_ROW_ATTENTION, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
+    if ONE_ROW not in ALL_ATTENTION_FUNCTIONS:
+        ALL_ATTENTION_FUNCTIONS.register(ONE_ROW, _attention_function)
+        ALL_MASK_ATTENTION_FUNCTIONS.register(ONE_ROW, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
 
 
 def _attention_function(
@@ -143,24 +141,21 @@ class _Row:
 
     def __init__(self, shape: RowShape, kv_heads: int, pieces: int) -> None:
         self._kv_heads, self._heads = kv_heads, kv_heads * shape.group
-        floats = shape.state_floats
-        self._state = torch.empty(self._heads, pieces, floats)
-        self._cells = np.zeros(2, dtype=np.int64)  # first and last visible key
+        self._state = torch.empty(self._heads, pieces, shape.state_floats)
+        self._first_and_last = np.zeros(2, dtype=np.int64)  # visible keys; the mask hides others
         self._factor = np.zeros(1, dtype=np.float32)
-        cells = int(self._cells.ctypes.data)
-        # tasks of the first pieces come first, so that a count cuts off those that have no keys
-        piece, self._head = (part.ravel() for part in np.mgrid[:pieces, :kv_heads])
-        self._tasks = tasks_of(piece_kernel(shape), len(piece))
-        self._query_offsets = 4 * shape.dim * shape.group * self._head
-        self._tasks[:, 4] = self._state.data_ptr() + 4 * floats * (pieces * shape.group * self._head + piece)
-        self._tasks[:, 5] = piece
-        self._tasks[:, 6:9] = cells, cells + 8, self._factor.ctypes.data
-        self._tasks[:, 11] = pieces * floats
-        heads = np.arange(self._heads)
-        self._joins = tasks_of(join_kernel(shape), self._heads)
-        self._joins[:, 1] = self._state.data_ptr() + 4 * floats * pieces * heads
-        self._joins[:, 3:5] = cells, cells + 8
-        self._output_offsets = 4 * shape.dim * heads
+        cells = int(self._first_and_last.ctypes.data)
+        self._tasks, self._joins = row_tasks(
+            shape,
+            kv_heads,
+            pieces,
+            state=self._state.data_ptr(),
+            first=cells,
+            last=cells + 8,
+            factor=int(self._factor.ctypes.data),
+        )
+        self._head = np.tile(np.arange(kv_heads), pieces)
+        self._query_offsets, self._output_offsets = self._tasks[:, 1].copy(), self._joins[:, 2].copy()
         self._phases = np.array([phase_of(self._tasks), phase_of(self._joins)], dtype=np.int64)
 
     def run(
@@ -175,7 +170,7 @@ class _Row:
         query = query.contiguous()
         mask = None if mask is None else mask.contiguous()
         output = torch.empty(1, 1, self._heads, query.shape[3])
-        self._cells[1] = keys = key.shape[2]
+        self._first_and_last[1] = keys = key.shape[2]
         self._factor[0] = scale * math.log2(math.e)
         tasks = self._tasks
         tasks[:, 1] = query.data_ptr() + self._query_offsets

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from softlookup.kernels.row_attention import PIECE_KEYS, RowShape, join_kernel, piece_kernel
+from softlookup.kernels.row_attention import PIECE_KEYS, RowShape, row_tasks
 from softlookup.kernels.tasks import PHASE_WORDS, TaskTeam, phase_of, tasks_of
 from softlookup.kernels.token_ops import gate_kernel, norm_kernel, place_kernel
-from softlookup.runtime.observe import AttentionCall
+from softlookup.runtime.attention_calls import AttentionCall
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -96,7 +96,7 @@ class TokenProgram:
         self._gate_and_up = torch.empty(2, middle)
         self._attended = torch.empty(self._heads, self._dim)
         self._rows = torch.empty(len(self._modules), self._heads + 2 * self._kv_heads, self._dim)
-        self._logits = torch.empty(int(config.vocab_size))
+        self._logits = torch.empty(model.lm_head.out_features)
         with torch.inference_mode():
             places = torch.arange(position, position + steps)[None]
             cos, sin = model.model.rotary_emb(self._x[None, None], position_ids=places)
@@ -109,7 +109,6 @@ class TokenProgram:
         self._kept: list[object] = []  # whatever tasks point to
         self._build(model)
 
-    @property
     def attention_calls(self) -> Iterator[AttentionCall]:
         """What every layer's attention has seen at the last step."""
         rows, keys = self._rows[:, : self._heads].clone(), self._begun + self._done
@@ -141,7 +140,7 @@ class TokenProgram:
     def close(self) -> None:
         """Hand the keys and values of the steps to the cache."""
         for layer in self._layers:
-            layer.appended(self._done)
+            layer.extend(self._done)
 
     # --- the list of phases
 
@@ -198,8 +197,8 @@ class TokenProgram:
 
     def _split(self, number: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Query [Hq, D], key and value [Hkv, D] of a layer."""
-        query, key, value = self._rows[number].split([self._heads, self._kv_heads, self._kv_heads])
-        return query, key, value
+        rows, behind = self._rows[number], self._heads + self._kv_heads
+        return rows[: self._heads], rows[self._heads : behind], rows[behind:]
 
     def _project(self, number: int, module: Any) -> Iterator[tuple[int, int, int]]:
         query, key, value = self._split(number)
@@ -228,23 +227,22 @@ class TokenProgram:
 
     def _attend(self, number: int) -> Iterator[tuple[int, int, int]]:
         key, value = self._storage[number]
-        cells = self._cell(_FIRST + self._kinds.index(self._windows[number] or 0)), self._cell(_KEYS)
-        floats, group = self._shape.state_floats, self._shape.group
-        # tasks of the first pieces come first, so that a count cuts off those that have no keys yet
-        piece, head = (part.ravel() for part in np.mgrid[: self._pieces, : self._kv_heads])
-        tasks = tasks_of(piece_kernel(self._shape), len(piece))
-        tasks[:, 1] = _at(self._rows[number]) + 4 * self._dim * group * head
+        tasks, joins = row_tasks(
+            self._shape,
+            self._kv_heads,
+            self._pieces,
+            state=_at(self._state),
+            first=self._cell(_FIRST + self._kinds.index(self._windows[number] or 0)),
+            last=self._cell(_KEYS),
+            factor=_at(self._factor),
+        )
+        head = np.tile(np.arange(self._kv_heads), self._pieces)
+        tasks[:, 1] += _at(self._rows[number])
         tasks[:, 2] = _at(key) + 4 * key.stride(1) * head
         tasks[:, 3] = _at(value) + 4 * value.stride(1) * head
-        tasks[:, 4] = _at(self._state) + 4 * floats * (self._pieces * group * head + piece)
-        tasks[:, 5] = piece
-        tasks[:, 6:12] = *cells, _at(self._factor), self._dim, self._dim, self._pieces * floats
+        tasks[:, 9:11] = key.stride(2), value.stride(2)
+        joins[:, 2] += _at(self._attended)
         yield self._phase([tasks], shared=True)
-        heads = np.arange(self._heads)
-        joins = tasks_of(join_kernel(self._shape), self._heads)
-        joins[:, 1] = _at(self._state) + 4 * floats * self._pieces * heads
-        joins[:, 2] = _at(self._attended) + 4 * self._dim * heads
-        joins[:, 3:5] = cells
         yield self._phase([joins], shared=True)
 
     def _network(self, module: Any) -> Iterator[tuple[int, int, int]]:
