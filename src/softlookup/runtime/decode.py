@@ -38,7 +38,8 @@ def decoding(
     """A function that runs one token behind what ``cache`` holds, and returns logits [V] valid until its next call.
 
     The first token stands at ``position``; at most ``steps`` may follow. ``callback`` sees every layer of every
-    token, as in :func:`softlookup.runtime.attention_calls.observe_calls`. The first use for a model makes its compact weights.
+    token, as :func:`~softlookup.runtime.attention_calls.observe_calls` shows it. The first use for a model makes its
+    compact weights.
     """
     with TaskTeam(min(torch.get_num_threads(), _MOST_THREADS)) as team:
         weights = compact_weights(model, team)

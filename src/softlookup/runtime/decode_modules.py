@@ -18,9 +18,10 @@ import torch
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
+from softlookup.errors import ModelError, UsageError
 from softlookup.kernels.row_attention import PIECE_KEYS, RowShape, row_tasks
 from softlookup.kernels.tasks import TaskTeam, phase_of
-from softlookup.runtime.observable import ONE_ROW
+from softlookup.runtime.observable import ONE_ROW, checked_decoder
 
 if TYPE_CHECKING:
     from softlookup.runtime.compact_weights import CompactWeight, CompactWeights
@@ -36,24 +37,42 @@ _attention: ContextVar[OneRowAttention | None] = ContextVar("softlookup_one_row_
 @contextlib.contextmanager
 def one_row_modules(model: Any, weights: CompactWeights, team: TaskTeam) -> Iterator[None]:
     """See the module docstring."""
-    before = str(model.config._attn_implementation)
     replaced = []
+    configs = _sdpa_configs(model)
     token = _attention.set(OneRowAttention(team))
     try:
         for module in model.modules():
             if module in weights and "forward" not in vars(module):
                 module.forward = _product(module, weights[module], team)
                 replaced.append(module)
-        if before == "sdpa":
-            _register()
-            model.set_attn_implementation(ONE_ROW)
+        _register()
+        _switch(configs, ONE_ROW)
         yield
     finally:
-        if before == "sdpa":
-            model.set_attn_implementation(before)
+        _switch(configs, "sdpa")
         for module in replaced:
             del module.forward
         _attention.reset(token)
+
+
+def _sdpa_configs(model: Any) -> list[Any]:
+    """Configurations that choose SDPA for the attention layers; none where another name would change the model."""
+    try:
+        decoder, implementation = checked_decoder(model)
+    except (ModelError, UsageError):
+        return []
+    if implementation != "sdpa":
+        return []
+    modules = (module for module in decoder.modules() if getattr(module, "layer_idx", None) is not None)
+    used = (decoder.config, model.config.get_text_config(), *(getattr(module, "config", None) for module in modules))
+    configs = {id(config): config for config in used if config is not None}
+    return [config for config in configs.values() if config._attn_implementation == "sdpa"]
+
+
+def _switch(configs: list[Any], name: str) -> None:
+    for config in configs:
+        # set_attn_implementation also checks, and could refuse to go back
+        config._attn_implementation_internal = name
 
 
 def _product(module: Any, weight: CompactWeight, team: TaskTeam) -> Callable[[torch.Tensor], torch.Tensor]:
