@@ -193,6 +193,18 @@ def test_a_shared_weight_is_packed_once_and_changes_are_noticed(tiny_loaded):
         assert restored(second[model.model.layers[1].mlp.up_proj])[0, 0] == 1.0
 
 
+def test_copies_stop_where_memory_is_short(monkeypatch):
+    model = torch.nn.Sequential(*(torch.nn.Linear(32, 16, bias=False) for _ in range(3)))
+    with torch.no_grad(), TaskTeam(1) as team:
+        for part in model:
+            part.weight.copy_(part.weight.bfloat16())
+        monkeypatch.setattr(module, "_available_bytes", lambda: 2 * (2 * 16 * 32 * 2))  # half of it: two matrices
+        found = compact_weights(model, team)
+    assert [found[part].form is not None for part in model] == [True, True, False]
+    monkeypatch.undo()
+    assert module._available_bytes() > 1 << 20
+
+
 def test_only_plain_linear_modules_are_packed():
     class Doubled(torch.nn.Linear):
         def forward(self, x):

@@ -7,15 +7,19 @@ neither stays as it is. Grid weights may differ from the original by ``GRID_TOLE
 that dequantising did in another order; ``identical`` says that none does.
 
 The copies are made when the first answer is decoded and are kept as long as the model (0.2 s and 96 MB for the
-embedded model, beside its 538 MB).
+embedded model, beside its 538 MB; half the float32 size of a bfloat16 checkpoint), in at most half of the memory
+that is available.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,13 +94,18 @@ class CompactWeights:
 
     def __init__(self, model: Any, team: TaskTeam) -> None:
         known: list[Grid] = []
+        room = _available_bytes() // 2
         shared: dict[tuple[int, ...], CompactWeight] = {}
         self._state = _state(model)
         self._by_module: weakref.WeakKeyDictionary[Any, CompactWeight] = weakref.WeakKeyDictionary()
         for module in _linears(model):
             key = (module.weight.data_ptr(), *module.weight.shape)
             if key not in shared:
-                shared[key] = compact_weight(module.weight.detach(), team, known)
+                weight = module.weight.detach().contiguous()
+                # where memory is short a matrix stays as it is: slower, but the process lives
+                fits = weight.numel() * 2 <= room
+                shared[key] = compact_weight(weight, team, known) if fits else _unchanged(weight)
+                room -= shared[key].nbytes if shared[key].form is not None else 0
             self._by_module[module] = shared[key]
         self.extra_bytes = sum(weight.nbytes for weight in shared.values() if weight.form is not None)
 
@@ -137,8 +146,23 @@ def compact_weight(weight: torch.Tensor, team: TaskTeam, known: list[Grid] | Non
                 known.remove(grid)
             known.insert(0, grid)
             return packed
+    return _as_bf16(weight) or _unchanged(weight)
+
+
+def _unchanged(weight: torch.Tensor) -> CompactWeight:
     rows, inputs = weight.shape
-    return _as_bf16(weight) or CompactWeight(rows, inputs, weight, None, identical=True)
+    return CompactWeight(rows, inputs, weight, None, identical=True)
+
+
+def _available_bytes() -> int:
+    """Memory that new copies may take: what Linux says is available, elsewhere what is free."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/meminfo").read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    with contextlib.suppress(OSError, ValueError):
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 1 << 30
 
 
 def _linears(model: Any) -> Iterator[Any]:
