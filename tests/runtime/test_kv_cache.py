@@ -7,6 +7,7 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import LinearAttentionCacheLayerMixin
 
+from softlookup.attention.kv_storage import LayerStorage
 from softlookup.errors import ModelError
 from softlookup.runtime import kv_cache
 from softlookup.runtime.kv_cache import GrowingLayer, PrefixCache
@@ -49,6 +50,30 @@ def test_truncation_keeps_the_beginning_and_the_storage(generator):
     layer.truncate(100)
     assert layer.get_seq_length() == 6
     GrowingLayer().truncate(3)  # a layer that never ran has nothing to cut
+
+
+@pytest.mark.parametrize("count", [2, 40])
+def test_positions_written_into_reserved_room_are_the_layers_own(count, generator, monkeypatch):
+    monkeypatch.setattr(kv_cache, "_ROOM", 6)  # so that 40 positions move the storage
+    layer = GrowingLayer()
+    keys, values = states(7, generator)
+    layer.update(keys, values)
+    layer.truncate(5)
+    written = states(count, generator)
+    for room, new in zip(layer.reserve(count), written, strict=True):
+        assert room.shape[2] == 5 + count
+        room[:, :, 5:] = new
+    assert layer.get_seq_length() == 5  # not before it is said
+    layer.extend(count - 1)
+    more = states(1, generator)
+    got = layer.update(*more)
+    for left, before, new, last in zip(got, (keys, values), written, more, strict=True):
+        assert torch.equal(left, torch.cat([before[:, :, :5], new[:, :, : count - 1], last], 2))
+
+
+def test_room_is_reserved_behind_something():
+    with pytest.raises(RuntimeError, match="append first"):
+        LayerStorage(lambda needed: needed).reserve(1)
 
 
 def test_a_crop_or_reset_by_transformers_is_followed(generator):

@@ -72,6 +72,23 @@ class LayerStorage:
         self._drop()
         return storage[0][:, :, stop - before : stop + new], storage[1][:, :, stop - before : stop + new]
 
+    def reserve(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Views [B, Hkv, kept + ``count``, D]: the kept positions, then room that the caller may write to.
+
+        What was written counts after :meth:`extend`. Needs an append before. For storage without a window.
+        """
+        kept = self.kept()
+        if kept is None:
+            raise RuntimeError("reserve needs keys and values, to know their shapes: append first")
+        storage = self._with_room(*kept, count)
+        stop = self._start + self._held + count
+        return storage[0][:, :, self._start : stop], storage[1][:, :, self._start : stop]
+
+    def extend(self, count: int) -> None:
+        """Count ``count`` positions that were written behind the kept ones after :meth:`reserve`."""
+        self.length += count
+        self._held += count
+
     def truncate(self, length: int) -> None:
         """Forget all positions from ``length`` on: 0, or at least ``shortest``. The storage stays."""
         if length < self.length:

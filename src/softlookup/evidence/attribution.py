@@ -65,16 +65,19 @@ class PassageMass:
 
         from softlookup.attention.rows import row_weights
 
-        chosen = torch.tensor([head for _, head in heads])
         group_size = call.query.shape[0] // call.key.shape[0]
-        key = call.key[chosen // group_size]
-        indices = [index for index, _ in heads]
-        for question, part in rows:
-            visible = None if call.visible is None else call.visible[part]
-            weights = row_weights(call.query[chosen][:, part], key, visible, call.scale, call.softcap)
-            mass = self._per_passage(weights)
-            before = self.mass[question, indices] if self._accumulate else 0.0
-            self.mass[question, indices] = before + (mass**TEMPER).mean(axis=1)
+        # one key/value head at a time: choosing several would copy their keys, most of the work for a single row
+        for kv_head in sorted({head // group_size for _, head in heads}):
+            members = [(index, head) for index, head in heads if head // group_size == kv_head]
+            indices = [index for index, _ in members]
+            query = call.query[torch.tensor([head for _, head in members])]
+            key = call.key[kv_head : kv_head + 1]
+            for question, part in rows:
+                visible = None if call.visible is None else call.visible[part]
+                weights = row_weights(query[:, part], key, visible, call.scale, call.softcap)
+                mass = self._per_passage(weights)
+                before = self.mass[question, indices] if self._accumulate else 0.0
+                self.mass[question, indices] = before + (mass**TEMPER).mean(axis=1)
 
     def collect_pack(self, pack: Pack, call: AttentionCall) -> None:
         """Callback of a packed pass; ends it after the last profiled layer."""

@@ -48,11 +48,26 @@ def host_shape() -> VectorShape:
     return VectorShape(16, 3, 8) if features.get("avx512f") else VectorShape(8, 2, 6)
 
 
+@functools.cache
+def converts_half() -> bool:
+    """Whether the processor converts float16 itself; elsewhere LLVM would call a library function that is not there."""
+    binding = _llvm()
+    with _LOCK:
+        return bool(binding.get_host_cpu_features().get("f16c")) or _machine_name() == "aarch64"
+
+
+@functools.cache
+def pause_instruction() -> tuple[str, int | None] | None:
+    """LLVM intrinsic that tells the processor that a thread spins, with its operand; None where there is none."""
+    return {"x86_64": ("llvm.x86.sse2.pause", None), "aarch64": ("llvm.aarch64.hint", 1)}.get(_machine_name())
+
+
 class CompiledFunction:
     """Machine code of one function; calling it releases the GIL."""
 
     def __init__(self, engine: binding.ExecutionEngine, address: int) -> None:
         self._engine = engine  # owns the code
+        self.address = address
         self._call: Callable[[object], None] = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
 
     def __call__(self, parameters: ctypes.Array[ctypes.c_int64]) -> None:
@@ -81,6 +96,12 @@ def compile_function(ir: str, name: str) -> CompiledFunction:
         engine = binding.create_mcjit_compiler(module, machine)
         engine.finalize_object()
         return CompiledFunction(engine, engine.get_function_address(name))
+
+
+def _machine_name() -> str:
+    """First part of the target triple; Apple says arm64 where others say aarch64."""
+    name = str(_llvm().get_default_triple()).split("-", maxsplit=1)[0]
+    return "aarch64" if name == "arm64" else name
 
 
 @functools.cache

@@ -6,10 +6,12 @@ Addresses are byte pointers (``i64`` in the parameter array); offsets count elem
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from llvmlite import ir
+
+__all__ = ["F16", "F32", "F64", "I1", "I8", "I16", "I32", "I64", "MINUS_INF", "Value", "Variable", "VectorCode", "ir"]
 
 I1, I8, I16, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
@@ -28,6 +30,10 @@ _EXP2 = (
 _ROUND = 12582912.0
 # below this 2^x is no normal number and counts as 0
 _LOWEST = -126.0
+
+# left to itself the processor reads long arrays at two thirds of the speed (measured on a Xeon, one thread)
+_AHEAD_BYTES = 4096
+_LINE_BYTES = 64
 
 Value = Any  # llvmlite's values carry no types
 
@@ -115,6 +121,19 @@ class VectorCode:
         self.b.position_at_end(end)
 
     @contextlib.contextmanager
+    def repeat(self, condition: Callable[[], Value]) -> Iterator[None]:
+        """Loop as long as ``condition``, computed before each round, is true."""
+        block = self.function.append_basic_block
+        head, body, end = block("repeat"), block("repeat.body"), block("repeat.end")
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        self.b.cbranch(condition(), body, end)
+        self.b.position_at_end(body)
+        yield
+        self.b.branch(head)
+        self.b.position_at_end(end)
+
+    @contextlib.contextmanager
     def when(self, condition: Value) -> Iterator[None]:
         """Run the block only where ``condition`` is true."""
         body, end = self.function.append_basic_block("then"), self.function.append_basic_block("end")
@@ -159,6 +178,20 @@ class VectorCode:
         stored = self.b.store(value, self.b.bitcast(pointer, value.type.as_pointer()))
         stored.align = _bytes(kind)
 
+    def prefetch(self, address: Value, size: int) -> None:
+        """Ask for ``size`` bytes that a loop over memory from a byte address on will need soon.
+
+        No harm beyond the end of an allocation.
+        """
+        name = "llvm.prefetch.p0"
+        if name not in self._intrinsics:
+            signature = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
+            self._intrinsics[name] = ir.Function(self.module, signature, name)
+        for line in range(0, size, _LINE_BYTES):
+            # a read, to be kept in every level, of data
+            arguments = [self.pointer(address, I8, _AHEAD_BYTES + line), I32(0), I32(3), I32(1)]
+            self.b.call(self._intrinsics[name], arguments)
+
     # --- vectors of floats
 
     def constant(self, value: float, kind: Any = F32) -> Value:
@@ -180,14 +213,43 @@ class VectorCode:
         """|a|."""
         return self._call("fabs", a.type, [a])
 
+    def square_root(self, a: Value) -> Value:
+        """The square root; NaN of negative numbers."""
+        return self._call("sqrt", a.type, [a])
+
     def maximum(self, a: Value, b: Value) -> Value:
         """Larger of both; a where either is NaN."""
         return self.b.select(self.b.fcmp_ordered("<", a, b), b, a)
+
+    def sum_lanes(self, a: Value) -> Value:
+        """The sum of a vector's lanes, a power of two of them, added in pairs."""
+        return self.fold_lanes(a, self.b.fadd)
+
+    def max_lanes(self, a: Value) -> Value:
+        """The largest of a vector's lanes, a power of two of them."""
+        return self.fold_lanes(a, self.maximum)
+
+    def fold_lanes(self, a: Value, pair: Callable[[Value, Value], Value]) -> Value:
+        """A vector's lanes, a power of two of them, joined by ``pair``: halves first, down to one number."""
+        lanes = self.lanes
+        while lanes > 1:
+            lanes //= 2
+            order = ir.Constant(ir.VectorType(I32, self.lanes), [(i + lanes) % self.lanes for i in range(self.lanes)])
+            a = pair(a, self.b.shuffle_vector(a, ir.Constant(a.type, ir.Undefined), order))
+        return self.first_lane(a)
+
+    def first_lane(self, a: Value) -> Value:
+        """Lane 0 of a vector."""
+        return self.b.extract_element(a, I32(0))
 
     def any(self, condition: Value) -> Value:
         """Whether a lane of a vector of ``i1`` is true."""
         bits = self.b.bitcast(condition, ir.IntType(self.lanes))
         return self.b.icmp_unsigned("!=", bits, ir.Constant(ir.IntType(self.lanes), 0))
+
+    def round(self, x: Value) -> Value:
+        """The nearest whole number, even on a tie; for |x| < 2^22."""
+        return self.b.fsub(self.b.fadd(x, self.constant(_ROUND)), self.constant(_ROUND))
 
     def exp2(self, x: Value) -> Value:
         """2^x for x < 127; 0 below -126; NaN stays NaN."""

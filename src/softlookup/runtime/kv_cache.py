@@ -42,9 +42,27 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers has no t
         self.keys, self.values = self._storage.append(key_states, value_states)
         return self.keys, self.values
 
+    def reserve(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """All keys and values [B, Hkv, length + ``count``, D], the last ``count`` to be written by the caller.
+
+        They belong to the layer after :meth:`extend`. The layer must hold keys already.
+        """
+        self._storage.truncate(self.get_seq_length())
+        room = self._storage.reserve(count)
+        self._show()  # the storage may have moved
+        return room
+
+    def extend(self, count: int) -> None:
+        """Count ``count`` positions that were written after :meth:`reserve`."""
+        self._storage.extend(count)
+        self._show()
+
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` positions; the storage stays."""
         self._storage.truncate(length)
+        self._show()
+
+    def _show(self) -> None:
         kept = self._storage.kept()
         if kept is not None:
             self.keys, self.values = kept

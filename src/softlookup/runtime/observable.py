@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # our own implementation, see `runtime/tiled_attention.py`
 TILED = "softlookup_tiled"
 SUPPORTED = ("sdpa", "eager", TILED)
+# SDPA whose single rows are computed by our kernel while an answer is decoded, see `runtime/decode_modules.py`
+ONE_ROW = "softlookup_one_row"
 # a name that contains "flash" would be taken for a flash-attention kernel
 PREFIX = "softlookup_observed_"
 _ATTENTION_LAYERS = ("full_attention", "sliding_attention", "chunked_attention")
@@ -61,7 +63,7 @@ def checked_decoder(model: Any) -> tuple[Any, str]:
     implementation = str(decoder.config._attn_implementation)
     if implementation.startswith(PREFIX):
         raise UsageError("this model is being observed already", "close the other observation first")
-    if implementation not in SUPPORTED:
+    if implementation not in (*SUPPORTED, ONE_ROW):
         raise ModelError(
             f"attention of kind {implementation!r} cannot be observed",
             f"load the model with one of {', '.join(SUPPORTED)}",
@@ -107,7 +109,7 @@ def check_call(
     if arguments.get("position_bias") is not None:
         raise _refused("position_bias, a bias on the scores,")
     sinks = arguments.get("s_aux")
-    if sinks is not None and (implementation == "sdpa" or getattr(module, "sinks", None) is not sinks):
+    if sinks is not None and (implementation in ("sdpa", ONE_ROW) or getattr(module, "sinks", None) is not sinks):
         raise _refused(
             f"learned sinks (s_aux) under {implementation!r}, which ignores them,", "load the model with eager"
         )

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from softlookup.errors import CapacityError, ModelError
 from softlookup.runtime.attention_calls import AttentionCall, Callback, observe_calls
+from softlookup.runtime.decode import decoding
 from softlookup.runtime.kv_cache import PrefixCache
 from softlookup.runtime.load import LoadedModel
 from softlookup.runtime.progress import Progress, no_progress
@@ -126,15 +128,21 @@ class Prefilled:
             token, logprob = _greedy(logits)
             asked = time.perf_counter()
             most = max_new_tokens if wanted is None or wanted() else 0
-            with self._observed(answer_callback):
-                while token not in stop and len(chosen) < most:
-                    chosen.append(token)
-                    logprobs.append(logprob)
-                    if on_token is not None:
-                        on_token(len(chosen))
-                    # the last allowed token runs as well: the next one tells whether the answer ended
-                    logits = self._forward((token,), (start + len(suffix) + len(chosen) - 1,))
-                    token, logprob = _greedy(logits)
+            if most and token not in stop:
+                with decoding(
+                    self.loaded.model,
+                    self._cache,
+                    position=start + len(suffix),
+                    steps=most,
+                    callback=answer_callback,
+                ) as step:
+                    while token not in stop and len(chosen) < most:
+                        chosen.append(token)
+                        logprobs.append(logprob)
+                        if on_token is not None:
+                            on_token(len(chosen))
+                        # the last allowed token runs as well: the next one tells whether the answer ended
+                        token, logprob = _greedy(step(token))
         text = self.loaded.tokenizer.decode(chosen, skip_special_tokens=True).strip()
         mean = sum(logprobs) / len(logprobs) if logprobs else 0.0
         return Decoded(
@@ -264,13 +272,14 @@ def _additive(visible: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _greedy(logits: torch.Tensor) -> tuple[int, float]:
-    logits = logits.float()
-    if not bool(torch.isfinite(logits).all()):
+    # numpy: torch would wake its threads for one vector, and they stay awake where decoding wants the processor
+    values = logits.float().numpy()
+    if not np.isfinite(values).all():
         raise ModelError(
             "the model computes NaN or infinite logits", "its weights are damaged or overflow: fetch it again"
         )
-    token = int(logits.argmax())
-    return token, float(logits[token] - torch.logsumexp(logits, 0))
+    token = int(values.argmax())
+    return token, -float(np.log(np.exp(values - values[token]).sum(dtype=np.float64)))
 
 
 def _stop_ids(loaded: LoadedModel) -> frozenset[int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from softlookup.errors import ModelError
-from softlookup.runtime.observable import TILED
+from softlookup.runtime.observable import ONE_ROW, TILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,7 @@ def padding_of(call: LayerCall, first: int, stop: int) -> torch.Tensor | None:
 def without_mask(call: LayerCall, start: int) -> Visibility:
     """SDPA: None with one row is "all keys", with more "causal from the upper left" if the layer is causal."""
     offset = call.q_offset - call.kv_offset
-    causal = call.implementation in ("sdpa", TILED) and call.query.shape[-2] > 1 and _is_causal(call)
+    causal = call.implementation in ("sdpa", TILED, ONE_ROW) and call.query.shape[-2] > 1 and _is_causal(call)
     if causal and offset:
         raise ModelError(
             f"layer {call.layer} attends without a mask after {call.q_offset} cached positions, so that its rows "
