@@ -35,6 +35,7 @@ check: setup
 bench: model
 	$(BIN)/python benchmarks/evidence.py --contracts 40
 	$(BIN)/python benchmarks/cost_of_trust.py
+	$(BIN)/python benchmarks/decode.py
 
 samples: setup
 	$(BIN)/python samples/build_samples.py

@@ -272,6 +272,15 @@ def test_more_steps_than_reserved_are_refused(models, generator):
     assert cache.cache.get_seq_length() == PROMPT + 1
 
 
+@pytest.mark.parametrize("token", [-1, VOCABULARY])
+def test_a_token_that_does_not_exist_is_refused(token, models, generator):
+    with (
+        decoding(models("llama"), filled(models("llama"), prompt(generator)), position=PROMPT, steps=1) as step,
+        pytest.raises(IndexError, match=str(token)),
+    ):
+        step(token)
+
+
 def test_nan_in_a_grid_of_weights_gives_no_answer(models, tiny_loaded):
     loaded = copy.deepcopy(tiny_loaded("llama"))
     with torch.no_grad():

@@ -2,7 +2,7 @@
 
 Weights that were dequantised from 4 to 8 bits are ``scale * code + offset`` in every group of 16 or 32 inputs of a
 row. The step of the grid is the range of the group, or its largest weight with the sign turned round, divided by a
-whole number n, which the kernel looks for: the candidates come from the caller, most frequent first. The weight that
+whole number n, which the kernel looks for: the candidates come from the caller, likely ones first. The weight that
 a code stands for is computed as :mod:`softlookup.kernels.matvec` computes it, and compared with the original.
 
 A task of :mod:`softlookup.kernels.tasks`.

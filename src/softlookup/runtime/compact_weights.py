@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import weakref
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,9 +190,10 @@ def _grids(weight: torch.Tensor, known: Sequence[Grid]) -> Iterator[Grid]:
             found = _steps(_sample(groups, _SOME), bits, offsets)
             if found is None:
                 continue
-            counts, half = found
-            rest = [n for n in range(_most(bits, offsets), 0, -1) if n not in counts]
-            candidates = (*(n for n, _ in counts.most_common()), *rest)
+            seen, half = found
+            # small ones first: a multiple of the right n fits too, but its step may not be exact
+            rest = [n for n in range(1, _most(bits, offsets) + 1) if n not in seen]
+            candidates = (*sorted(seen), *rest)
             for half_scales in (True, False) if half and converts_half() else (False,):
                 yield Grid(PanelFormat(bits, group, half_scales, offsets), candidates)
 
@@ -206,8 +206,8 @@ def _most(bits: int, offsets: bool) -> int:
     return (1 << bits) - 1 if offsets else 1 << (bits - 1)
 
 
-def _steps(groups: torch.Tensor, bits: int, offsets: bool) -> tuple[Counter[int], bool] | None:
-    """How often each n is the smallest that fits a group [M, group]; whether float16 holds all scales and offsets.
+def _steps(groups: torch.Tensor, bits: int, offsets: bool) -> tuple[set[int], bool] | None:
+    """The smallest n of each group [M, group] that fits it; whether float16 holds all scales and offsets.
 
     None when a group fits no grid of these bits.
     """
@@ -225,7 +225,7 @@ def _steps(groups: torch.Tensor, bits: int, offsets: bool) -> tuple[Counter[int]
     smallest = fits.int().argmax(-1)
     steps = step.squeeze(-1).gather(1, smallest[:, None])
     half = all(bool((t.float() == t.half().float()).all()) for t in (steps, base))
-    return Counter((smallest + 1).tolist()), half
+    return set((smallest + 1).tolist()), half
 
 
 def _packed(weight: torch.Tensor, grid: Grid, team: TaskTeam) -> CompactWeight | None:

@@ -31,6 +31,7 @@ FAMILY = {"llama": "Llama", "mistral": "Mistral", "qwen2": "Qwen2", "qwen3": "Qw
 # rotary positions that depend on the length of the whole sequence
 _MOVING_ROPE = ("dynamic", "longrope")
 _PLAIN_ATTENTION = ("sdpa", "eager")
+_TORCH_MODULES = (torch.nn.Linear, torch.nn.Embedding, torch.nn.ModuleList, torch.nn.SiLU)
 
 _LOG2E = math.log2(math.e)
 # int64 cells: the position to write, and the number of keys; first visible keys follow, one per kind of layer
@@ -52,16 +53,25 @@ def is_supported(model: Any) -> bool:
         and str(model.config._attn_implementation) in _PLAIN_ATTENTION
         and model.config.hidden_act == "silu"
         and all(p.dtype == torch.float32 and p.device.type == "cpu" and p.is_contiguous() for p in model.parameters())
-        and all(_unchanged(module, home) for module in model.modules())
+        and all(_is_unchanged(module, home) for module in model.modules())
+        and all(_is_regular(layer, model.config) for layer in model.model.layers)
     )
 
 
-def _unchanged(module: Any, home: str) -> bool:
-    """Of torch, of transformers' activations or of the model's own file, and without hooks."""
-    origin = type(module).__module__
-    known = origin == home or origin.startswith(("torch.nn.modules.", "transformers.activations"))
+def _is_unchanged(module: Any, home: str) -> bool:
+    """Of a class that the program knows, and without hooks."""
+    known = type(module) in _TORCH_MODULES or type(module).__module__ in (home, "transformers.activations")
     hooked = module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module)
     return known and not hooked
+
+
+def _is_regular(layer: Any, config: Any) -> bool:
+    """Whether no head has been pruned."""
+    part = layer.self_attn
+    query, key = config.num_attention_heads * part.head_dim, config.num_key_value_heads * part.head_dim
+    projections = (part.q_proj, part.k_proj, part.v_proj, part.o_proj)
+    widths = (*(module.out_features for module in projections[:3]), part.o_proj.in_features)
+    return all(type(module) is torch.nn.Linear for module in projections) and widths == (query, key, key, query)
 
 
 class TokenProgram:
@@ -77,8 +87,8 @@ class TokenProgram:
         steps: int,
     ) -> None:
         self._weights, self._layers = weights, layers
-        self._modules = list(model.model.layers)
         config = model.config
+        self._modules = list(model.model.layers[: config.num_hidden_layers])
         attention = self._modules[0].self_attn
         self._dim = int(attention.head_dim)
         self._kv_heads = int(config.num_key_value_heads)
@@ -126,6 +136,8 @@ class TokenProgram:
 
     def step(self, team: TaskTeam, token: int) -> torch.Tensor:
         """Logits [V] behind ``token``; the next step overwrites them."""
+        if not 0 <= token < self._embedding.shape[0]:
+            raise IndexError(f"token {token} is not one of {self._embedding.shape[0]}")
         slot = self._begun + self._done
         keys = slot + 1
         self._cells[_SLOT], self._cells[_KEYS] = slot, keys
@@ -216,12 +228,12 @@ class TokenProgram:
         query, key, value = self._split(number)
         cos, sin, dim = _at(self._rope_now[0]), _at(self._rope_now[1]), self._dim
         stored_key, stored_value = self._storage[number]
-        room, slot = stored_key.stride(1), self._cell(_SLOT)
+        (room, step), slot = stored_key.stride()[1:3], self._cell(_SLOT)
         kernel, kv_heads = place_kernel(), self._kv_heads
         tasks = [
             self._tasks(kernel, _at(query), _at(query), self._heads, dim, dim, 0, slot, cos, sin),
-            self._tasks(kernel, _at(key), _at(stored_key), kv_heads, dim, room, dim, slot, cos, sin),
-            self._tasks(kernel, _at(value), _at(stored_value), kv_heads, dim, room, dim, slot, 0, 0),
+            self._tasks(kernel, _at(key), _at(stored_key), kv_heads, dim, room, step, slot, cos, sin),
+            self._tasks(kernel, _at(value), _at(stored_value), kv_heads, dim, room, step, slot, 0, 0),
         ]
         return self._phase(tasks, shared=False)
 
