@@ -166,8 +166,10 @@ def _available_bytes() -> int:
 
 def _linears(model: Any) -> Iterator[Any]:
     for module in model.modules():
-        # a subclass may compute something else
-        if type(module) is torch.nn.Linear and module.weight.dtype == torch.float32 and module.weight.numel():
+        if type(module) is not torch.nn.Linear:  # a subclass may compute something else
+            continue
+        weight = module.weight
+        if weight.dtype == torch.float32 and weight.device.type == "cpu" and weight.numel():
             yield module
 
 

@@ -116,7 +116,7 @@ class TokenProgram:
         self._shape = RowShape(self._dim, self._heads // self._kv_heads)
         self._pieces = -(-(self._begun + steps) // PIECE_KEYS)
         self._state = torch.empty(self._heads, self._pieces, self._shape.state_floats)
-        self._kept: list[object] = []  # whatever tasks point to
+        self._kept: list[object] = [model]  # whatever tasks point to
         self._build(model)
 
     def attention_calls(self) -> Iterator[AttentionCall]:
