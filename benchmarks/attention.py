@@ -23,6 +23,8 @@ from pathlib import Path
 
 # weights of the eager variant beyond this many bytes do not fit next to the softmax's copy
 EAGER_BYTES = 3 * 2**30
+# longer inputs take minutes: fewer rounds, no warm-up (shorter ones ran before), no FlexAttention
+LONG = 8192
 
 
 def main() -> int:
@@ -32,6 +34,7 @@ def main() -> int:
     parser.add_argument("--shapes", nargs="+", default=["9,3,64", "32,8,128"], help="Hq,Hkv,D")
     parser.add_argument("--lengths", nargs="+", type=int)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--long-rounds", type=int, default=2, help="rounds at lengths above 8192")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     import torch
@@ -39,7 +42,7 @@ def main() -> int:
     torch.set_num_threads(options.threads)
     shapes = [tuple(int(number) for number in shape.split(",")) for shape in options.shapes]
     if options.part == "speed":
-        return speed(shapes, options.lengths or [2048, 8192, 32768], options.rounds)
+        return speed(shapes, options.lengths or [2048, 8192, 32768], options.rounds, options.long_rounds)
     if options.part == "memory-case":
         return memory_case(shapes[0], options.lengths[0])
     for shape in options.shapes:
@@ -57,7 +60,7 @@ def main() -> int:
     return 0
 
 
-def speed(shapes: list[tuple[int, ...]], lengths: list[int], rounds: int) -> int:
+def speed(shapes: list[tuple[int, ...]], lengths: list[int], rounds: int, long_rounds: int) -> int:
     """Print one line per shape and length."""
     import torch
 
@@ -66,7 +69,7 @@ def speed(shapes: list[tuple[int, ...]], lengths: list[int], rounds: int) -> int
     print("shape          T      sdpa s  tiled  no stats  stats only  eager  flex  share of peak: sdpa tiled")
     for heads, kv_heads, dim in shapes:
         for length in lengths:
-            seconds = measure(heads, kv_heads, dim, length, rounds)
+            seconds = measure(heads, kv_heads, dim, length, rounds if length <= LONG else long_rounds)
             sdpa = statistics.median(seconds["sdpa"])
             flops = heads * length * (length + 1) / 2 * 4 * dim
 
@@ -110,13 +113,13 @@ def measure(heads: int, kv_heads: int, dim: int, length: int, rounds: int) -> di
     }
     if 4 * heads * length * length <= EAGER_BYTES:
         variants["eager"] = eager
-    flex = flex_attention(query, key, value, heads != kv_heads)
+    flex = flex_attention(query, key, value, heads != kv_heads) if length <= LONG else None
     if flex is not None:
         variants["flex"] = flex
     seconds: dict[str, list[float]] = {name: [] for name in variants}
     with torch.inference_mode():
         for name, variant in variants.items():
-            if name != "eager" or length <= 4096:  # first calls compile or set up threads
+            if length <= (4096 if name == "eager" else LONG):  # first calls compile or set up threads
                 variant()
         for _ in range(rounds):
             for name, variant in variants.items():
