@@ -112,6 +112,7 @@ class _Kernel:
             with c.loop(0, self.spec.dim) as d:
                 number = self._load(p["query"], c.add(source, c.mul(d, p["query_d"])))
                 c.store(c.b.fmul(number, scale), p["q_panels"], c.add(target, c.mul(d, rows)))
+                self._look_at(c.splat(number))
             limit = c.smaller(c.add(query, p["to_limit"]), c.sub(p["kv_length"], 1))
             c.store(c.b.trunc(c.larger(limit, -1), I32), p["row_limit"], at)
             low = c.smaller(c.larger(c.add(query, p["to_low"]), 0), p["kv_length"])
@@ -159,6 +160,9 @@ class _Kernel:
             copied = c.b.or_(ragged, c.b.icmp_signed("!=", p["copy"], c.i64(0)))
             key = self._tile("key", self.spec.dim, first, count, copied)
             value = self._tile("value", self.spec.value_dim, first, count, copied) if self.spec.value_dim else None
+            self._look_at_tile(key, count, self.spec.dim)
+            if value is not None:
+                self._look_at_tile(value, count, self.spec.value_dim)
             with c.loop(0, p["panels"]) as panel:
                 self._panel(panel, first, count, key, value)
 
@@ -178,6 +182,21 @@ class _Kernel:
                 c.store(F32(0.0), target, at)
         direct = c.add(source, c.mul(c.mul(first, stride), 4))
         return c.b.select(copied, target, direct), c.b.select(copied, c.i64(dim), stride)
+
+    def _look_at(self, numbers: Value) -> None:
+        """Note numbers that are not finite: 0 times them is NaN."""
+        self.bad.set(self.c.fma(numbers, self.c.constant(0.0), self.bad.get()))
+
+    def _look_at_tile(self, tile: tuple[Value, Value], count: Value, dim: int) -> None:
+        """Once per block of rows; a softcap or a mask could hide them from the scores."""
+        c, lanes = self.c, self.shape.lanes
+        address, stride = tile
+        with c.loop(0, count) as row:
+            line = c.mul(row, stride)
+            with c.loop(0, dim // lanes * lanes, lanes) as d:
+                self._look_at(c.load_vector(address, c.add(line, d)))
+            with c.loop(dim // lanes * lanes, dim) as d:
+                self._look_at(c.splat(c.load(address, F32, c.add(line, d))))
 
     def _panel(
         self, panel: Value, first: Value, count: Value, key: tuple[Value, Value], value: tuple[Value, Value] | None
@@ -427,7 +446,7 @@ class _Kernel:
             factor = c.b.fdiv(c.constant(1.0), c.b.fadd(total, sink))
             factor = c.b.select(nothing, c.constant(0.0), factor)
             c.store_vector(factor, p["row_alpha"], part * lanes)
-            self.bad.set(c.fma(total, c.constant(0.0), self.bad.get()))
+            self._look_at(total)
         if self.spec.value_dim:
             start = c.mul(panel, self.shape.rows * self.spec.value_dim)
             with c.loop(0, self.spec.value_dim) as column:
@@ -435,7 +454,7 @@ class _Kernel:
                     place = c.add(start, c.add(c.mul(column, self.shape.rows), part * lanes))
                     number = c.b.fmul(c.load_vector(p["o_panels"], place), c.load_vector(p["row_alpha"], part * lanes))
                     c.store_vector(number, p["o_panels"], place)
-                    self.bad.set(c.fma(number, c.constant(0.0), self.bad.get()))
+                    self._look_at(number)
         done = c.add(p["first_row"], c.mul(panel, self.shape.rows))
         with c.loop(0, c.smaller(self.shape.rows, c.sub(p["last_row"], done))) as lane:
             self._write(panel, lane)

@@ -32,8 +32,8 @@ def tiled_attention(inputs: AttentionInputs, request: StatsRequest | None) -> At
     """Attention of ``inputs`` and the statistics that ``request`` asks for.
 
     NaN in the query, or in a key or value that a query sees, raises ``UsageError``, and so does infinity; in a key or
-    value that is masked for every query they may be refused too. The one exception, with fewer than 16 query rows: a
-    key so infinite that its scores are -inf may count as a key without weight.
+    value that is masked for every query they may be refused too. The one exception, on GPUs and in float64 with fewer
+    than 16 query rows: a key so infinite that its scores are -inf may count as a key without weight.
     """
     sums, output = _row_pass(inputs, request, with_output=True)
     if output is None:
@@ -54,11 +54,11 @@ def _row_pass(
     """Row sums and output by the engine for the inputs: compiled on CPUs, torch operations for GPUs and float64."""
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (inputs.query, inputs.key, inputs.value)):
         raise UsageError("tiled attention computes no gradients", "call it under torch.no_grad(), or detach the inputs")
-    _check_before(inputs, with_output=with_output)
     # the compiled pass finds max |q.k| by dividing scores by the scale
     divides = request is not None and request.max_score and abs(inputs.scale) < _SMALLEST_DIVISOR
     if inputs.query.device.type == "cpu" and inputs.dtype in KINDS and not divides:
         return cpu_row_pass(inputs, request, with_output=with_output)
+    _check_before(inputs, with_output=with_output)
     sums, total = torch_row_pass(inputs, request, with_output=with_output)
     output = None if total is None else total.mul_(output_scale(sums, inputs.sinks)[..., None]).to(inputs.dtype)
     _check_after(inputs, sums, output)
