@@ -222,3 +222,55 @@ def test_the_answer_is_no_view_of_the_inputs(generator):
     copy = got.output.clone()
     case.value.zero_()
     assert_equal("output", got.output, copy)
+
+
+def test_lazily_negated_views_are_what_they_show(generator):
+    """torch keeps a negation as a flag; memory holds the other sign."""
+    number = torch.randn(1, 4, 6, 8, dtype=torch.cfloat, generator=generator)
+    view = number.conj().imag
+    assert view.is_neg()
+    other = numbers(generator, (1, 2, 6, 8), torch.float32)
+    for query, key in ((view, other), (-other.repeat(1, 2, 1, 1), view[:, :2])):
+        plain = attention(query.resolve_neg(), key.resolve_neg(), other)
+        assert torch.equal(attention(query, key, other).output, plain.output)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"causal": "no"}, "causal must be True or False"),
+        ({"q_offset": 10**30}, "q_offset must be within"),
+        ({"scale": "x"}, "scale must be a number"),
+        ({"scale": True}, "scale must be a number"),
+        ({"softcap": True}, "softcap must be a number"),
+        ({"softcap": 1e300}, "softcap must be between"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_refused(arguments, message, generator):
+    key = numbers(generator, (1, 2, 6, 8), torch.float32)
+    with pytest.raises(UsageError, match=message):
+        attention(key, key, key, **arguments)
+
+
+def test_tensors_without_numbers_are_refused():
+    with pytest.raises(UsageError, match="query must be a dense tensor"):
+        attention(*(torch.zeros(1, 1, 4, 8, device="meta") for _ in range(3)))
+
+
+def test_a_window_beyond_every_key_is_no_window(generator):
+    key = numbers(generator, (1, 2, 6, 8), torch.float32)
+    wide = attention(key, key, key, causal=True, sliding_window=10**30)
+    assert torch.equal(wide.output, attention(key, key, key, causal=True).output)
+
+
+def test_top_k_beyond_memory_is_refused_with_its_bytes(generator):
+    key = numbers(generator, (1, 2, 6, 8), torch.float32)
+    with pytest.raises(CapacityError, match="needs 240,000,000,000 bytes"):
+        attention(key, key, key, stats=StatsRequest(top_k=10**9))
+
+
+@pytest.mark.parametrize("span", [(0, 3.5), (False, True), (0, 1, 2)])
+def test_spans_are_pairs_of_whole_numbers(span, generator):
+    key = numbers(generator, (1, 2, 6, 8), torch.float32)
+    with pytest.raises(UsageError, match="spans must be"):
+        attention(key, key, key, stats=StatsRequest(span_mass=[span]))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from attention.oracle import Case, assert_close_to_oracle, assert_equal, assert_statistics
 from attention.strategies import cases, every_statistic, numbers, property_test, rich_case
-from softlookup.attention import AttentionOutput, StatsRequest, merge
+from softlookup.attention import AttentionOutput, StatsRequest, attention, merge
 from softlookup.errors import UsageError
 
 
@@ -291,3 +291,28 @@ def test_a_row_that_sees_nothing_in_one_part_or_both(generator):
         empty = case.changed(mask=mask, sinks=sinks)
         request = mergeable(empty)
         assert_close_to_oracle(merged(empty, request, [20]), empty, request, lse_differences=2)
+
+
+def test_the_first_keys_are_counted_once_in_any_order(generator):
+    """sink_mass=n of every part: the whole's first n keys lie in its first part."""
+    query, key = (torch.randn(1, 2, 12, 8, generator=generator) for _ in range(2))
+    request = StatsRequest(sink_mass=4)
+    parts = [
+        attention(query, key[:, :, at : at + 4], key[:, :, at : at + 4], q_offset=-at, stats=request)
+        for at in (0, 4, 8)
+    ]
+    whole = attention(query, key, key, stats=request).stats
+    forward = parts[0].merge(parts[1]).merge(parts[2])
+    backward = parts[1].merge(parts[2]).merge(parts[0], kv_offset=-4)
+    for merged in (forward, backward):
+        assert merged.stats.sink_count == 4
+        assert float((merged.stats.sink_mass - whole.sink_mass).abs().max()) <= 64 * torch.finfo(torch.float32).eps
+
+
+def test_first_keys_that_lie_in_two_parts_are_refused(generator):
+    query, key = (torch.randn(1, 2, 12, 8, generator=generator) for _ in range(2))
+    request = StatsRequest(sink_mass=4)
+    pieces = (key[:, :, :3], key[:, :, 3:])
+    first, second = (attention(query, piece, piece, stats=request).stats for piece in pieces)
+    with pytest.raises(UsageError, match="needs a first part that holds them"):
+        first.merge(second)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import torch
@@ -17,6 +18,10 @@ from softlookup.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# positions and offsets beyond this are mistakes, and would overflow int64 when added
+_FARTHEST = 2**40
+# float32 computes with caps of this size and its inverse
+_SMALLEST_CAP = 1e-30
 DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
 
@@ -99,6 +104,10 @@ def check_inputs(  # noqa: PLR0913 - as attention()
     Raises ``UsageError`` with the requirement, what came, and the remedy.
     """
     _check_tensors(query, key, value)
+    # lazy negation is a flag on the tensor that a kernel reading memory would not see
+    query, key, value = query.resolve_neg(), key.resolve_neg(), value.resolve_neg()
+    if not isinstance(causal, bool):
+        raise UsageError(f"causal must be True or False, got {causal!r}", "a mask goes into mask=")
     kv_length = key.shape[2]
     if q_offset is None:
         q_offset = kv_length - query.shape[2]
@@ -106,6 +115,8 @@ def check_inputs(  # noqa: PLR0913 - as attention()
         raise UsageError(
             f"q_offset must be an int, got {q_offset!r}", "give the position of query row 0 among the keys"
         )
+    elif abs(q_offset) > _FARTHEST:
+        raise UsageError(f"q_offset must be within {_FARTHEST:,} of 0, got {q_offset:,}", "count it in keys")
     if sliding_window is not None and (
         isinstance(sliding_window, bool) or not isinstance(sliding_window, int) or sliding_window < 1
     ):
@@ -113,12 +124,17 @@ def check_inputs(  # noqa: PLR0913 - as attention()
             f"sliding_window must be at least 1 (it counts the query's own position), got {sliding_window!r}",
             "use None for no window",
         )
+    if sliding_window is not None:
+        sliding_window = min(sliding_window, 2 * _FARTHEST)
+    _check_real("scale", scale)
+    _check_real("softcap", softcap)
     if scale is None:
         scale = 1.0 / math.sqrt(query.shape[-1])
     elif not math.isfinite(scale):
         raise UsageError(f"scale must be finite, got {scale}", "leave it out for 1 / sqrt(D)")
-    if softcap is not None and not (math.isfinite(softcap) and softcap > 0):
-        raise UsageError(f"softcap must be positive and finite, got {softcap}", "use None for no cap")
+    if softcap is not None and not _SMALLEST_CAP <= softcap <= 1 / _SMALLEST_CAP:
+        wanted = "positive and finite" if not 0 < softcap < math.inf else "between 1e-30 and 1e30"
+        raise UsageError(f"softcap must be {wanted}, got {softcap}", "use None for no cap")
     return AttentionInputs(
         query,
         key,
@@ -131,6 +147,11 @@ def check_inputs(  # noqa: PLR0913 - as attention()
         None if softcap is None else float(softcap),
         _checked_sinks(sinks, query),
     )
+
+
+def _check_real(name: str, number: object) -> None:
+    if number is not None and (isinstance(number, bool) or not isinstance(number, Real)):
+        raise UsageError(f"{name} must be a number, got {number!r}", "leave it out for the default")
 
 
 def raise_for_non_finite(inputs: AttentionInputs, names: Sequence[str] = ("query", "key", "value")) -> None:
@@ -146,26 +167,33 @@ def raise_for_non_finite(inputs: AttentionInputs, names: Sequence[str] = ("query
             )
 
 
+def _check_kind(name: str, tensor: object, query: torch.Tensor) -> None:
+    if not isinstance(tensor, torch.Tensor):
+        raise UsageError(f"{name} must be a torch tensor, got {type(tensor).__name__}", "convert it first")
+    if tensor.dim() != 4:
+        raise UsageError(
+            f"{name} must have 4 dimensions [B, H, T, D], got shape {_shape(tensor)}",
+            "add the missing dimensions, e.g. with unsqueeze(0)",
+        )
+    if tensor.device.type == "meta" or tensor.layout != torch.strided:
+        came = f"{tensor.layout} on {tensor.device}"
+        raise UsageError(f"{name} must be a dense tensor with numbers, got {came}", "convert it first")
+    if tensor.dtype not in DTYPES:
+        raise UsageError(
+            f"{name} must be float32, float64, bfloat16 or float16, got {tensor.dtype}", "convert it first"
+        )
+    if tensor.dtype != query.dtype or tensor.device != query.device:
+        raise UsageError(
+            f"query, key and value must share dtype and device, got query {query.dtype} on {query.device} "
+            f"and {name} {tensor.dtype} on {tensor.device}",
+            "convert them first",
+        )
+
+
 def _check_tensors(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:
     named = (("query", query), ("key", key), ("value", value))
     for name, tensor in named:
-        if not isinstance(tensor, torch.Tensor):
-            raise UsageError(f"{name} must be a torch tensor, got {type(tensor).__name__}", "convert it first")
-        if tensor.dim() != 4:
-            raise UsageError(
-                f"{name} must have 4 dimensions [B, H, T, D], got shape {_shape(tensor)}",
-                "add the missing dimensions, e.g. with unsqueeze(0)",
-            )
-        if tensor.dtype not in DTYPES:
-            raise UsageError(
-                f"{name} must be float32, float64, bfloat16 or float16, got {tensor.dtype}", "convert it first"
-            )
-        if tensor.dtype != query.dtype or tensor.device != query.device:
-            raise UsageError(
-                f"query, key and value must share dtype and device, got query {query.dtype} on {query.device} "
-                f"and {name} {tensor.dtype} on {tensor.device}",
-                "convert them first",
-            )
+        _check_kind(name, tensor, query)
     shapes = ", ".join(f"{name} {_shape(tensor)}" for name, tensor in named)
     if not query.shape[0] == key.shape[0] == value.shape[0]:
         raise UsageError(f"batch sizes must be equal, got {shapes}", "expand the smaller one")
@@ -220,7 +248,7 @@ def _checked_sinks(sinks: torch.Tensor | None, query: torch.Tensor) -> torch.Ten
         raise UsageError(f"sinks are on {sinks.device}, query on {query.device}", "move them to the same device")
     if not bool((sinks < math.inf).all()):  # -inf is a sink without weight
         raise UsageError("sinks must not be NaN or +inf", "use None for no sinks")
-    return sinks
+    return sinks.resolve_neg()
 
 
 def _shape(tensor: torch.Tensor) -> str:

@@ -73,10 +73,10 @@ class _Whole:
 def merge_stats(first: AttentionStats, second: AttentionStats, kv_offset: int | None) -> AttentionStats:
     """See :meth:`AttentionStats.merge`. Key positions in the result count from its own key 0, at its ``kv_offset``.
 
-    Keys between the parts may be merged later. ``sink_mass`` adds up what each part counted as sink keys (give
-    positions, [] for a part without any) and ``span_mass`` goes span by span (an empty one, (0, 0), in a part
-    that a span does not reach). ``argmax`` on a tie takes the first position; which scores are equal is read off
-    ``max_score`` or ``top_k``, or else off lse and weight, up to their rounding.
+    Keys between the parts may be merged later. ``sink_mass`` of the first n keys is that of the part that holds
+    them; by positions it adds up ([] for a part without any). ``span_mass`` goes span by span (an empty one, (0, 0),
+    in a part that a span does not reach). ``argmax`` on a tie takes the first position; which scores are equal is read
+    off ``max_score`` or ``top_k``, or else off lse and weight, up to their rounding.
     """
     whole = _whole(first, second, kv_offset)
     visible = first.visible_keys + second.visible_keys
@@ -99,12 +99,29 @@ def merge_stats(first: AttentionStats, second: AttentionStats, kv_offset: int | 
         top_k=_top_k(whole),
         max_score=whole.largest("max_score"),
         max_unscaled_score=whole.largest("max_unscaled_score"),
-        sink_mass=whole.weighted("sink_mass", "factor"),
+        sink_mass=_sink_mass(whole),
+        sink_count=min((whole.one, whole.two), key=lambda part: part.shift).stats.sink_count,
         learned_sink_mass=None if sinks is None else torch.exp(_logits(sinks, whole.total) - whole.total),
         distance=whole.weighted("distance", "share"),
         span_mass=_span_mass(whole),
         span_rows=first.span_rows,
     )
+
+
+def _sink_mass(whole: _Whole) -> torch.Tensor | None:
+    """A part that comes later and was asked for its first n keys counted keys that are not the whole's first."""
+    if not whole.has("sink_mass"):
+        return None
+    earlier, later = sorted((whole.one, whole.two), key=lambda part: part.shift)
+    count = later.stats.sink_count
+    if count is None:
+        return whole.weighted("sink_mass", "factor")
+    if earlier.stats.sink_count != count or earlier.stats.kv_length < count:
+        raise UsageError(
+            f"sink_mass of the first {count} keys needs a first part that holds them and was asked for them",
+            "ask each part for the positions of its sink keys, sink_mass=[] where it has none",
+        )
+    return whole.defined(earlier.factor * earlier.value("sink_mass"))
 
 
 def merge_outputs(first: AttentionOutput, second: AttentionOutput, kv_offset: int | None) -> AttentionOutput:

@@ -98,6 +98,7 @@ def finalize(
         max_score=defined(sums.maximum) if request.max_score else None,
         max_unscaled_score=defined(sums.unscaled) if sums.unscaled is not None else None,
         sink_mass=defined(share * sums.sink) if sums.sink is not None else None,
+        sink_count=request.sink_count,
         learned_sink_mass=None if sinks is None else torch.exp(sinks.to(lse.dtype)[None, :, None] - lse),
         distance=distance,
         span_mass=span_mass,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # more than this of span_mass in one call is refused: it grows with rows x spans, against O(T) of all the rest
 MAX_SPAN_MASS_BYTES = 256 * 2**20
+MAX_TOP_K_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,11 @@ class StatsRequest:
         if self.key_mass_rows is not None and not self.key_mass:
             raise UsageError("key_mass_rows needs key_mass=True", "set it, or drop the rows")
 
+    @property
+    def sink_count(self) -> int | None:
+        """N where ``sink_mass`` asks for the first n keys."""
+        return self.sink_mass if isinstance(self.sink_mass, int) and self.sink_mass > 0 else None
+
     def sink_keys(self, kv_length: int) -> tuple[int, ...] | None:
         """Positions of the sink keys among ``kv_length`` keys; None when not asked for."""
         if self.sink_mass is None or (isinstance(self.sink_mass, int) and self.sink_mass == 0):
@@ -69,6 +75,13 @@ class StatsRequest:
     def check(self, inputs: AttentionInputs) -> None:
         """Raise ``UsageError`` or ``CapacityError`` where the request does not fit the inputs."""
         self.sink_keys(inputs.kv_length)
+        needed = 20 * self.top_k * inputs.batch * inputs.heads * inputs.q_length
+        if needed > MAX_TOP_K_BYTES:
+            raise CapacityError(
+                f"top_k={self.top_k} of {inputs.batch * inputs.heads * inputs.q_length} rows needs {needed:,} bytes, "
+                f"more than {MAX_TOP_K_BYTES:,}",
+                "ask for fewer keys, or for fewer queries at a time",
+            )
         if self.key_mass_rows is not None:
             check_positions("key_mass_rows", self.key_mass_rows, inputs.q_length)
         if self.span_mass is not None:
@@ -81,7 +94,8 @@ class StatsRequest:
     def _check_spans(self, inputs: AttentionInputs) -> None:
         spans = self.span_mass or ()
         for span in spans:
-            if len(span) != 2 or not 0 <= span[0] <= span[1] <= inputs.kv_length:
+            whole = len(span) == 2 and all(type(edge) is int for edge in span)
+            if not whole or not 0 <= span[0] <= span[1] <= inputs.kv_length:
                 raise UsageError(
                     f"spans must be (start, stop) with 0 <= start <= stop <= {inputs.kv_length}, got {tuple(span)}",
                     "clip them to the keys",
@@ -125,7 +139,8 @@ class AttentionStats:
     - ``max_weight``, ``argmax`` (int64, smallest position on a tie), ``top_k`` (:class:`TopK`).
     - ``max_score``: max_j s_ij; ``max_unscaled_score``: max_j |q_i . k_j| before scale, cap (fp16 overflows
       at 65504).
-    - ``sink_mass``: sum of a_ij over the sink keys; ``learned_sink_mass`` only with sinks: exp(sink - lse).
+    - ``sink_mass``: sum of a_ij over the sink keys, the first ``sink_count`` where it is a number;
+      ``learned_sink_mass`` only with sinks: exp(sink - lse).
     - ``distance``: mean of i + q_offset - j under the weights (with sinks: renormalised).
     - ``span_mass`` [B, Hq, rows, spans], rows as in ``span_rows``.
     - ``key_mass`` [B, Hq, Tk]: sum over ``key_mass_rows`` (None: all) of a_ij; rows without keys add nothing.
@@ -147,6 +162,7 @@ class AttentionStats:
     max_score: torch.Tensor | None = None
     max_unscaled_score: torch.Tensor | None = None
     sink_mass: torch.Tensor | None = None
+    sink_count: int | None = None
     learned_sink_mass: torch.Tensor | None = None
     distance: torch.Tensor | None = None
     span_mass: torch.Tensor | None = None

@@ -110,6 +110,7 @@ def _statistics(
         max_score=defined(scores.amax(-1)) if request.max_score else None,
         max_unscaled_score=(defined(torch.where(visible, unscaled.abs(), 0.0).amax(-1)) if request.max_score else None),
         sink_mass=defined(weights[..., list(sink_keys)].sum(-1)) if sink_keys is not None else None,
+        sink_count=request.sink_count,
         learned_sink_mass=None if inputs.sinks is None else torch.exp(_per_head(inputs, total) - total),
         distance=defined((share * (rows[:, None] - keys[None])).sum(-1)) if request.distance else None,
         span_mass=_span_mass(request, weights) if request.span_mass is not None else None,

@@ -52,7 +52,7 @@ def _row_pass(
     inputs: AttentionInputs, request: StatsRequest | None, *, with_output: bool
 ) -> tuple[RowSums, torch.Tensor | None]:
     """Row sums and output by the engine for the inputs: compiled on CPUs, torch operations for GPUs and float64."""
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (inputs.query, inputs.key, inputs.value)):
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in _given(inputs)):
         raise UsageError("tiled attention computes no gradients", "call it under torch.no_grad(), or detach the inputs")
     # the compiled pass finds max |q.k| by dividing scores by the scale
     divides = request is not None and request.max_score and abs(inputs.scale) < _SMALLEST_DIVISOR
@@ -63,6 +63,10 @@ def _row_pass(
     output = None if total is None else total.mul_(output_scale(sums, inputs.sinks)[..., None]).to(inputs.dtype)
     _check_after(inputs, sums, output)
     return sums, output
+
+
+def _given(inputs: AttentionInputs) -> list[torch.Tensor]:
+    return [inputs.query, inputs.key, inputs.value, *([] if inputs.sinks is None else [inputs.sinks])]
 
 
 def _statistics(inputs: AttentionInputs, request: StatsRequest, sums: RowSums) -> AttentionStats:

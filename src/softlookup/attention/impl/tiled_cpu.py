@@ -79,7 +79,10 @@ def cpu_row_pass(
     call.run(tasks, threads)
     if call.not_finite:
         raise_for_non_finite(inputs)
-        raise UsageError("scores of finite inputs exceed float32", "scale query or key down, or use float64 inputs")
+        raise UsageError(
+            "scores or weighted values of finite inputs exceed float32",
+            "scale query, key or value down, or use float64 inputs",
+        )
     return call.results()
 
 
