@@ -36,6 +36,8 @@ bench: model
 	$(BIN)/python benchmarks/evidence.py --contracts 40
 	$(BIN)/python benchmarks/cost_of_trust.py
 	$(BIN)/python benchmarks/decode.py
+	$(BIN)/python benchmarks/attention.py speed
+	$(BIN)/python benchmarks/observation.py
 
 samples: setup
 	$(BIN)/python samples/build_samples.py

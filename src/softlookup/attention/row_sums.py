@@ -1,6 +1,6 @@
 """The running sums of an online softmax, and what they become at the end; shared by the implementations.
 
-One row over one block of keys (cf. the notes' state): m the largest score, l = sum exp(s - m),
+One row over one block of keys: m the largest score, l = sum exp(s - m),
 r = sum exp(s - m) (s - m), which is centred so that large scores lose no digits of the entropy.
 """
 
