@@ -152,3 +152,9 @@ def test_column_sums_of_many_rows_lose_no_digits(generator, monkeypatch):
     query = torch.zeros(1, 1, 2**18, 1)
     inputs = check_inputs(query, query[:, :, :1], query[:, :, :1])
     assert float(second_pass.column_sums(inputs, torch.zeros(1, 1, 2**18), None)) == 2**18
+
+
+def test_key_mass_does_not_drop_gradients_silently(generator):
+    query, key = (numbers(generator, (1, 2, 6, 8), torch.float32) for _ in range(2))
+    with pytest.raises(UsageError, match="computes no gradients"):
+        key_mass(query.requires_grad_(), key, torch.zeros(1, 2, 6))

@@ -160,7 +160,7 @@ def raise_for_non_finite(inputs: AttentionInputs, names: Sequence[str] = ("query
         tensor: torch.Tensor = getattr(inputs, name)
         if tensor.numel() == 0:
             continue
-        low, high = torch.aminmax(tensor)  # no temporary of the tensor's size
+        low, high = torch.aminmax(tensor.detach())  # no temporary of the tensor's size
         if not (math.isfinite(low) and math.isfinite(high)):
             raise UsageError(
                 f"{name} must be finite, it holds NaN or infinite numbers", f"zero the padded positions of {name}"

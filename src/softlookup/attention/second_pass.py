@@ -49,12 +49,13 @@ def key_mass(  # noqa: PLR0913 - as attention()
         query, key, key, causal=causal, q_offset=q_offset, sliding_window=sliding_window,
         mask=mask, scale=scale, softcap=softcap,
     )  # fmt: skip
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (query, key, lse)):
-        raise UsageError("key_mass computes no gradients", "call it under torch.no_grad(), or detach the inputs")
     raise_for_non_finite(inputs, names=("query", "key"))
     if rows is not None:
         check_positions("rows", rows, inputs.q_length)
-    return column_sums(inputs, _checked_lse(inputs, lse), rows)
+    checked = _checked_lse(inputs, lse)
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (query, key, lse)):
+        raise UsageError("key_mass computes no gradients", "call it under torch.no_grad(), or detach the inputs")
+    return column_sums(inputs, checked, rows)
 
 
 def column_sums(inputs: AttentionInputs, lse: torch.Tensor, rows: Sequence[int] | None) -> torch.Tensor:
