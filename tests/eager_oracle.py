@@ -14,8 +14,18 @@ import torch
 
 from softlookup.runtime.attention_hook import hook_attention
 from softlookup.runtime.observation import REDUCED
+from tiny_models import SLIDING_WINDOW
 
 EPS = torch.finfo(torch.float32).eps
+LENGTH = 3 * SLIDING_WINDOW
+# left padding of each batch entry, and the sizes of the passes
+PASSES = {
+    "prefill": ((0,), (LENGTH,)),
+    "padded": ((0, 7, 30), (LENGTH,)),
+    "chunks": ((0,), (10, SLIDING_WINDOW, LENGTH - 10 - SLIDING_WINDOW)),
+    "decode": ((0,), (LENGTH - 3, 1, 1, 1)),
+    "padded chunks and decode": ((0, 3, 30), (20, LENGTH - 22, 1, 1)),
+}
 
 
 def left_padding(pads, length):

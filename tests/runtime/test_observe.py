@@ -11,6 +11,8 @@ import torch
 
 from eager_oracle import (
     EPS,
+    LENGTH,
+    PASSES,
     Bounds,
     assert_close,
     assert_same_rows,
@@ -30,20 +32,11 @@ from softlookup.runtime.observation import REDUCED
 from softlookup.runtime.observe import observe
 from tiny_models import LAYERS, OBSERVED_KINDS, SLIDING_WINDOW, SOFTCAP, VOCABULARY, build_model
 
-LENGTH = 3 * SLIDING_WINDOW
 SPANS = [(2, 9), (30, LENGTH)]
 EVERYTHING = StatsRequest(
     normalized_entropy=True, distance=True, max_score=True, key_mass=True, top_k=3, span_mass=SPANS
 )
 PLAIN = StatsRequest(normalized_entropy=True, distance=True, max_score=True)
-# left padding of each batch entry, and the sizes of the passes
-PASSES = {
-    "prefill": ((0,), (LENGTH,)),
-    "padded": ((0, 7, 30), (LENGTH,)),
-    "chunks": ((0,), (10, SLIDING_WINDOW, LENGTH - 10 - SLIDING_WINDOW)),
-    "decode": ((0,), (LENGTH - 3, 1, 1, 1)),
-    "padded chunks and decode": ((0, 3, 30), (20, LENGTH - 22, 1, 1)),
-}
 
 
 @pytest.fixture(scope="module")

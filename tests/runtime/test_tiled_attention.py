@@ -7,23 +7,14 @@ import contextlib
 import pytest
 import torch
 
-from eager_oracle import left_padding, run_passes
+from eager_oracle import LENGTH, PASSES, left_padding, run_passes
 from softlookup.attention import StatsRequest
 from softlookup.errors import ModelError, UsageError
 from softlookup.runtime import observed_rows as rows_module
 from softlookup.runtime import tiled_layer
 from softlookup.runtime.observe import observe
 from softlookup.runtime.tiled_attention import tiled_attention
-from tiny_models import OBSERVED_KINDS, SLIDING_WINDOW, VOCABULARY, build_model
-
-LENGTH = 3 * SLIDING_WINDOW
-PASSES = {
-    "prefill": ((0,), (LENGTH,)),
-    "padded": ((0, 7, 30), (LENGTH,)),
-    "chunks": ((0,), (10, SLIDING_WINDOW, LENGTH - 10 - SLIDING_WINDOW)),
-    "decode": ((0,), (LENGTH - 3, 1, 1, 1)),
-    "padded chunks and decode": ((0, 3, 30), (20, LENGTH - 22, 1, 1)),
-}
+from tiny_models import OBSERVED_KINDS, VOCABULARY, build_model
 
 
 @pytest.fixture(scope="module")
