@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 LABELS = Path(__file__).parent / "labels"
@@ -45,6 +45,30 @@ class LabelledFile:
         """The file itself: in ``data``, or one of our own texts."""
         own = LABELS / self.name
         return own if own.exists() else data / self.name
+
+
+    def moved(self, offset: Callable[[int], int | None]) -> LabelledFile:
+        """The same with every offset mapped; labels and windows whose words are not there are dropped."""
+        return replace(
+            self,
+            references=tuple(label for old in self.references if (label := _moved(old, offset)) is not None),
+            definitions=tuple(label for old in self.definitions if (label := _moved(old, offset)) is not None),
+            reference_windows=tuple(_moved_window(window, offset) for window in self.reference_windows),
+            definition_windows=tuple(_moved_window(window, offset) for window in self.definition_windows),
+        )
+
+
+def _moved(label: Label, offset: Callable[[int], int | None]) -> Label | None:
+    start, targets = offset(label.start), tuple(offset(target) for target in label.targets)
+    if start is None or None in targets:
+        return None
+    kept = tuple(target for target in targets if target is not None)
+    return replace(label, start=start, end=start + label.end - label.start, targets=kept)
+
+
+def _moved_window(window: tuple[int, int], offset: Callable[[int], int | None]) -> tuple[int, int]:
+    start, end = (next((o for at in range(edge, edge + 400) if (o := offset(at)) is not None), 0) for edge in window)
+    return start, end
 
 
 def load_labels(language: str) -> Iterator[LabelledFile]:

@@ -18,12 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from alignment import Alignment
 from labelled import IGNORED, Label, LabelledFile, load_labels
 
 from softlookup.documents.model import CrossReference, DefinedTerm, Document, Span
 from softlookup.documents.read import read_document
+from softlookup.documents.readers.text import decode, normalise_line_ends
 
 _MARKS = "#>*|_ \t\n　"  # before the label of a clause
+_ALIAS_WITHIN = 200  # characters after the first name
 _SAME_NAME = 2  # characters by which the start of a defined name may differ: quotation and bold marks
 
 
@@ -54,7 +57,10 @@ class Result:
 
 def measure(labelled: LabelledFile, data: Path) -> Result:
     """Read the file and compare."""
-    document = read_document(labelled.path(data))
+    path = labelled.path(data)
+    document = read_document(path)
+    original, _ = normalise_line_ends(decode(path.read_bytes())[0])
+    labelled = labelled.moved(Alignment(original, document.text).offset)
     result = Result()
     _measure_references(document, labelled, result)
     _measure_definitions(document, labelled, result)
@@ -91,11 +97,11 @@ def _measure_references(document: Document, labelled: LabelledFile, result: Resu
 
 def _measure_definitions(document: Document, labelled: LabelledFile, result: Result) -> None:
     found = [t for t in document.terms if _inside(t.span, labelled.definition_windows)]
-    starts = {term.span.start: place for place, term in enumerate(found)}
+    starts = {start: place for place, term in enumerate(found) for start in _names(document.text, term)}
     taken: set[int] = set()
     for label in labelled.definitions:
         near = (starts.get(label.start + step) for step in sorted(range(-_SAME_NAME, _SAME_NAME + 1), key=abs))
-        place = next((p for p in near if p is not None and p not in taken), None)
+        place = next((p for p in near if p is not None), None)
         taken |= set() if place is None else {place}
         if label.kind == IGNORED:
             continue
@@ -112,6 +118,15 @@ def _measure_definitions(document: Document, labelled: LabelledFile, result: Res
             span = term.span
             result.talk.append(_talk("definition false", document, span.start, span.end, term.kind))
 
+
+
+def _names(text: str, term: DefinedTerm) -> Iterator[int]:
+    """Where the names of the term are printed: a definition of several names is one term with aliases."""
+    yield term.span.start
+    for alias in term.aliases:
+        at = text.find(alias, term.span.end, term.span.end + _ALIAS_WITHIN)
+        if at >= 0:
+            yield at
 
 
 def _inside(span: Span, windows: Sequence[tuple[int, int]]) -> bool:
@@ -138,7 +153,7 @@ def _pairs(labels: Sequence[Label], spans: Sequence[Span]) -> list[int | None]:
 
 def _right_target(document: Document, label: Label, reference: CrossReference) -> bool:
     if not label.targets:
-        return reference.status == ("external" if label.kind == "external" else "dangling")
+        return reference.status == "external" or (label.kind != "external" and reference.status == "dangling")
     starts = {_printed_start(document.text, document.clauses[t].span.start) for t in reference.targets}
     wanted = {_printed_start(document.text, target) for target in label.targets}
     if label.kind == "anaphora":  # the label is where the term is defined, inside a clause
