@@ -58,11 +58,13 @@ def test_the_tree_comes_first_and_the_coverage_last(lease, capsys):
     code, out, _ = run(capsys, "read", lease)
     lines = out.splitlines()
     assert code == 0
-    assert "text, " in lines[0] and "3 defined terms" in lines[0]
+    assert "text, " in lines[0]
+    assert "3 defined terms" in lines[0]
     assert [line.split("[")[0].rstrip() for line in lines if line.lstrip()[:2] in ("1 ", "2 ", "3 ", "2.")] == [
         "  1 Terms", "  2 Rent", "    2.1", "    2.2", "  3 Repairs",
     ]  # fmt: skip
-    assert lines[-1].startswith("coverage: ") and "nothing skipped" in lines[-1]
+    assert lines[-1].startswith("coverage: ")
+    assert "nothing skipped" in lines[-1]
 
 
 def test_terms_tell_uses_and_what_to_look_at(lease, capsys):
@@ -86,29 +88,36 @@ def test_one_clause_comes_with_what_it_needs(lease, capsys):
     assert code == 0
     assert "2.1 The Tenant pays the Rent of 400 pounds" in out
     assert "referred to by: clause 1, clause 2.2" in out
-    assert "clause 2.2 [198:274]: overrides clause 2.1" in out and 'defines "Rent"' in out
+    assert "clause 2.2 [198:274]: overrides clause 2.1" in out
+    assert 'defines "Rent"' in out
     assert "Repairs" not in out
 
 
 @pytest.mark.parametrize("wanted", ["第二条", "第2条", "支付", " 第 二 条 "])
 def test_a_chinese_clause_is_found_by_number_and_heading(lease_zh, capsys, wanted):
     code, out, _ = run(capsys, "read", lease_zh, "--clause", wanted)
-    assert code == 0 and "承租人应当按月支付租金" in out
+    assert code == 0
+    assert "承租人应当按月支付租金" in out
     assert "第二条: 第九条 (explicit, exception to, dangling)" in out
     assert "referred to by: 第一条, 第三条" in out
 
 
 def test_an_unknown_clause_is_a_usage_error_that_offers_near_ones(lease, capsys):
     code, out, err = run(capsys, "read", lease, "--clause", "2.3")
-    assert code == 2 and not out
-    assert "no clause '2.3'" in err and "2.1" in err and err.count("\n") == 1
+    assert code == 2
+    assert not out
+    assert "no clause '2.3'" in err
+    assert "2.1" in err
+    assert err.count("\n") == 1
 
 
 def test_json_of_a_clause_and_of_a_document(lease, capsys):
     _, out, _ = run(capsys, "read", lease, "--clause", "2.2", "--json")
     (row,) = json.loads(out)["clauses"]
     assert LEASE[row["start"] : row["end"]].rstrip() == row["text"]
-    assert row["number"] == "2.2" and row["values"] == [2, 2] and row["referred_to_by"] == []
+    assert row["number"] == "2.2"
+    assert row["values"] == [2, 2]
+    assert row["referred_to_by"] == []
     assert {r["effect"] for r in row["references"]} == {"overrides", "refers"}
     _, out, _ = run(capsys, "read", lease, "--json")
     found = json.loads(out)
@@ -120,7 +129,8 @@ def test_json_of_a_clause_and_of_a_document(lease, capsys):
 def test_a_password_comes_from_a_variable_that_must_be_set(lease, capsys, monkeypatch):
     monkeypatch.delenv("BOAT_PASSWORD", raising=False)
     code, _, err = run(capsys, "read", lease, "--password-env", "BOAT_PASSWORD")
-    assert code == 2 and "BOAT_PASSWORD" in err
+    assert code == 2
+    assert "BOAT_PASSWORD" in err
     monkeypatch.setenv("BOAT_PASSWORD", "x")
     assert run(capsys, "read", lease, "--password-env", "BOAT_PASSWORD")[0] == 0
 
@@ -130,7 +140,9 @@ def test_hostile_words_of_a_document_never_reach_the_terminal(tmp_path, capsys):
     path.write_text('1. Terms\n"Re\x1b[31mnt" means\u202e money.\n\n2. Pay\n\x1b]0;x\x07 the Re\x1b[31mnt, clause 7.\n')
     for options in (["--terms"], ["--refs"], ["--clause", "2"], []):
         _, out, _ = run(capsys, "read", path, *options)
-        assert "\x1b" not in out and "\u202e" not in out and "\x07" not in out
+        assert "\x1b" not in out
+        assert "\u202e" not in out
+        assert "\x07" not in out
 
 
 def test_reading_does_not_load_torch(lease):
