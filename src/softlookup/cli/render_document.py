@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from softlookup.cli.escape import printable, printable_line
@@ -119,7 +120,7 @@ def _times(number: int) -> str:
 
 def clause_address(document: Document, index: int) -> str:
     """How a clause is called in a line of output; escaped."""
-    from softlookup.retrieval.expand import clause_name
+    from softlookup.retrieval.clause_edges import clause_name
 
     return printable_line(clause_name(document.clauses[index]))
 
@@ -139,7 +140,7 @@ def clauses_object(document: Document, wanted: str) -> dict[str, Any]:
         pointing = [r for r in document.references if clause.index in r.targets and not inside.overlap(r.span)]
         rows.append({
             **full["clauses"][clause.index],
-            "boxes": [[b.page, b.left, b.bottom, b.right, b.top] for b in document.boxes(inside)],
+            "boxes": [asdict(box) for box in document.boxes(inside)],
             "text": text.rstrip(),
             "references": [r for r in full["references"] if inside.start <= r["start"] < inside.end],
             "referred_to_by": sorted({r.source_clause for r in pointing}),
