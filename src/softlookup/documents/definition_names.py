@@ -34,8 +34,9 @@ def is_name(name: str) -> bool:
         0 < len(words) <= _MAX_WORDS
         and lowered not in _NO_TERMS
         and not lowered.startswith(("or ", "and "))  # the gap between two quotations
-        and any(letter.isalnum() for letter in name)
+        and any(letter.isalnum() or letter in "€$£¥" for letter in name)
         and not name.strip().replace(".", "").isdigit()
+        and "%" not in name  # an amount that the words around it change
     )
 
 

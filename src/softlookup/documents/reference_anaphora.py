@@ -29,14 +29,15 @@ def anaphora(text: str, positions: ClausePositions, terms: Sequence[DefinedTerm]
         for use in term.uses:
             before = text[max(0, use.start - 12) : use.start]
             such = _SUCH_BEFORE.search(before) or (_SUCH_ZH.search(before) if quoted else None)
-            if such:
+            if such and not text[use.start : use.start + 1].islower():  # "such person" is a use like any other
                 seen.add(use.start)
                 yield from _inferred(positions, Span(use.start - len(such.group()), use.end), defining, term)
     lowered: dict[str, DefinedTerm] = {}
     for term in terms:
         if len(term.uses) < _CAPITALISED_USES:
             for spelling in (v for name in (term.term, *term.aliases) for v in term_variants(name)):
-                lowered.setdefault(spelling.lower(), term)
+                if spelling != spelling.lower():
+                    lowered.setdefault(spelling.lower(), term)
     for match in _SUCH_NOUN.finditer(text) if lowered else ():
         if match.start(1) in seen:
             continue

@@ -155,7 +155,7 @@ def _members(text: str, match: re.Match[str]) -> Iterator[tuple[Span, LabelKey, 
     plural = _is_plural(word)
     printed, end = match["label"], match.end("label")
     half = _HALF_ITEM.match(text, end) if printed[-1].isdigit() else None
-    if half and "(" not in text[text.rfind(")", max(0, end - 200), end) + 1 : end]:
+    if half and text.rfind("(", max(0, end - 200), end) <= text.rfind(")", max(0, end - 200), end):
         printed, end = f"{printed}({half['item']})", half.end()
     key = _key(word, printed)
     if key is None:
