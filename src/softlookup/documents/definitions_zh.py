@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from softlookup.documents.definition_names import Found, names_in
 from softlookup.documents.model import TermKind
+from softlookup.documents.numbering import has_chinese
 
 _ZH_OPEN, _ZH_CLOSE = r"[\"“”「『＂]", r"[\"“”」』＂]"
 _ZH_QUOTED = rf"{_ZH_OPEN}([^\"“”「『」』＂\n。；]{{1,40}}){_ZH_CLOSE}"
@@ -69,6 +70,8 @@ _PARTY_LABELS_WITHIN = 3000  # characters: party labels stand on the first page,
 
 def chinese_definitions(text: str) -> Iterator[Found]:
     """Names that ``text`` defines, in no order, some of them more than once."""
+    if not has_chinese(text):
+        return
     yield from _quoted(text)
     for pattern in (_ZH_SO_CALLED, _ZH_BARE, _ZH_GENUS):
         for match in pattern.finditer(text):
@@ -78,7 +81,7 @@ def chinese_definitions(text: str) -> Iterator[Found]:
     for match in _ZH_IS_NAMED.finditer(text):
         yield Found(match.group(1), match.start(1), "means")
     for match in _ZH_PARENTHESIS.finditer(text):
-        chinese = _HAN.search(match.group(1)) or _HAN.match(text, max(0, match.start() - 1))
+        chinese = has_chinese(match.group(1)) or _HAN.match(text, max(0, match.start() - 1))
         if chinese and not _LABEL_BEFORE.search(text, max(0, match.start() - 14), match.start()):
             for name, start in names_in(_ZH_NAME_LIST, text, match.start(1), match.end(1)):
                 yield Found(name, start, "parenthetical")

@@ -51,6 +51,7 @@ class LabelIndex:
         self._steps = LabelSteps(text, positions, self._children)
         self.walk, self.paragraphs = self._steps.walk, self._steps.paragraphs
         self._runs = self._counted_runs()
+        self._titles = [c.index for c in positions.clauses if not c.number and _BOOK_TITLE.fullmatch(c.heading)]
 
     def _register(self, clause: Clause) -> tuple[str, LabelKey | None]:
         space, above = self._keys[clause.parent] if clause.parent is not None else ("", None)
@@ -159,8 +160,7 @@ class LabelIndex:
 
     def titled_part(self, source: int) -> tuple[int, ...]:
         """The unnumbered title before ``source`` that names a book (合同编): 本编 of a text that is one book."""
-        titles = (c for c in self._positions.clauses[:source] if not c.number and _BOOK_TITLE.fullmatch(c.heading))
-        return tuple(clause.index for clause in titles)[-1:]
+        return tuple(self._titles[: bisect_left(self._titles, source)][-1:])
 
     def headed(self, heading: str, after: int) -> tuple[int, ...]:
         """The first clause from ``after`` on that has ``heading``."""
@@ -237,25 +237,18 @@ class LabelIndex:
     def _longest(self, space: str, label: LabelKey, source: int, head: int, outer: int | None) -> Place | None:
         """The clause with the most leading parts of ``label``, and the steps from there."""
         for length in range(len(label.parts), 0, -1):
-            candidates = self._candidates(space, LabelKey(label.kind, label.parts[:length]), source, outer)
+            candidates, rivals = self._candidates(space, LabelKey(label.kind, label.parts[:length]), source, outer)
             if length < head:  # a part of a decimal number: only the text can print the whole of it
                 number = ".".join(label.parts[:head])
                 candidates = [c for c in candidates if number in self._steps.printed_in(c)]
                 if candidates:
                     return Place(candidates[0], exact=True)
             elif candidates and length == len(label.parts):
-                return Place(candidates[0], exact=True, rivals=self._rivals(candidates, source))
+                return Place(candidates[0], exact=True, rivals=rivals)
             elif candidates:
                 places = [self.walk(c, label.parts[length:]) for c in candidates]
                 return next((place for place in places if place.exact), places[0])
         return None
-
-    def _rivals(self, candidates: Sequence[int], source: int) -> tuple[int, ...]:
-        """Clauses with the label of the first candidate that nothing makes less likely than it."""
-        if len(candidates) < 2:
-            return ()
-        likeness = self._likeness(candidates, source)
-        return tuple(c for c in candidates[1:] if likeness[c] == likeness[candidates[0]])[: _TARGETS_MOST - 1]
 
     def _likeness(self, candidates: Sequence[int], source: int) -> dict[int, tuple[int, bool, bool]]:
         """What speaks for each clause with the label that ``source`` names, the strongest reason first.
@@ -274,8 +267,10 @@ class LabelIndex:
             for c in candidates
         }
 
-    def _candidates(self, space: str, label: LabelKey, source: int, outer: int | None) -> list[int]:
-        """Clauses with the key ``label``, the closest relatives of ``source`` first: labels repeat in every article."""
+    def _candidates(
+        self, space: str, label: LabelKey, source: int, outer: int | None
+    ) -> tuple[list[int], tuple[int, ...]]:
+        """Clauses with the key ``label``, the likeliest first, and those that are as likely as the first."""
         found = self._by_key.get((space, label), [])
         if len(found) > 2 * _SAME_LABEL_TRIED:
             at = bisect_left(found, source)
@@ -283,9 +278,11 @@ class LabelIndex:
         if outer is not None:
             found = [c for c in found if any(above.index == outer for above in self._positions.lineage(c))]
         if len(found) < 2:
-            return found
+            return found, ()
         likeness = self._likeness(found, source)
-        return sorted(found, key=lambda c: (tuple(-value for value in likeness[c]), c))
+        ordered = sorted(found, key=lambda c: (tuple(-value for value in likeness[c]), c))
+        rivals = tuple(c for c in ordered[1:] if likeness[c] == likeness[ordered[0]])
+        return ordered, rivals[: _TARGETS_MOST - 1]
 
     def _find_item(self, items: Sequence[str], source: int) -> Place | None:
         """A child (b) of the source, or of its nearest ancestor that has one, for "clause (b)" inside 5.1."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from softlookup.documents.model import Span
+from softlookup.documents.numbering import has_chinese
 from softlookup.documents.reference_labels import ZH_DIGITS, LabelKey, head_length, label_key
 from softlookup.documents.reference_mentions import Mention
 
@@ -54,6 +55,8 @@ class _Previous(NamedTuple):
 
 def chinese_mentions(text: str) -> Iterator[Mention]:
     """Mentions such as 第五条第二款, 第五条（二）, 附件一第3条 and 8.2条; a list member may lack the 条."""
+    if not has_chinese(text):
+        return
     previous: _Previous | None = None
     pending: Mention | None = None
     for match in _MENTION.finditer(text):

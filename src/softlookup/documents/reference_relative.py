@@ -13,6 +13,7 @@ from itertools import chain
 
 from softlookup.documents.label_index import LabelIndex
 from softlookup.documents.model import CrossReference, ReferenceStatus, Span
+from softlookup.documents.numbering import has_chinese
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_labels import ZH_DIGITS, label_key
 
@@ -109,7 +110,7 @@ def relative_chinese(
     text: str, positions: ClausePositions, labels: LabelIndex, levels: Levels
 ) -> Iterator[CrossReference]:
     """本条, 前款, 前两款, 本条前三款, 本章, 本编通则, and 下款."""
-    for match in _RELATIVE_ZH.finditer(text):
+    for match in _RELATIVE_ZH.finditer(text) if has_chinese(text) else ():
         source = positions.innermost(match.start())
         step = _STEPS_ZH[match["which"]]
         vague = match["which"] in "上下后" and not (match["count"] or match["unit"] in "条款")
@@ -156,7 +157,7 @@ def same_chinese(
     """该条 and 该款: the clause of the reference before it, which must stand close."""
     ordered = sorted(references, key=lambda r: r.span.end)
     ends = [reference.span.end for reference in ordered]
-    for match in _SAME_ZH.finditer(text):
+    for match in _SAME_ZH.finditer(text) if has_chinese(text) else ():
         at = bisect_left(ends, match.start() + 1) - 1
         source = positions.innermost(match.start())
         if at < 0 or source is None or match.start() - ends[at] > _SAME_WITHIN or not ordered[at].targets:

@@ -93,7 +93,7 @@ def _statutes(text: str, positions: ClausePositions) -> Iterator[CrossReference]
 
 def _recitals(text: str, positions: ClausePositions, labels: LabelIndex) -> Iterator[CrossReference]:
     """References to "the Recitals": none when the document has no clause that looks like them."""
-    matches = list(_RECITALS.finditer(text))
+    matches = list(_RECITALS.finditer(text)) if "ecital" in text else []
     target = labels.recitals() if matches else None
     for match in matches if target is not None else ():
         source = positions.innermost(match.start())
