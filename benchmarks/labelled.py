@@ -46,7 +46,6 @@ class LabelledFile:
         own = LABELS / self.name
         return own if own.exists() else data / self.name
 
-
     def moved(self, offset: Callable[[int], int | None]) -> LabelledFile:
         """The same with every offset mapped; labels and windows whose words are not there are dropped."""
         return replace(

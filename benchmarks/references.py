@@ -20,7 +20,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from alignment import Alignment
 from labelled import IGNORED, Label, LabelledFile, load_labels
-
 from softlookup.documents.model import CrossReference, DefinedTerm, Document, Span
 from softlookup.documents.read import read_document
 from softlookup.documents.readers.text import decode, normalise_line_ends
@@ -117,7 +116,6 @@ def _measure_definitions(document: Document, labelled: LabelledFile, result: Res
             result.definitions[term.kind].found += 1
             span = term.span
             result.talk.append(_talk("definition false", document, span.start, span.end, term.kind))
-
 
 
 def _names(text: str, term: DefinedTerm) -> Iterator[int]:

@@ -23,7 +23,10 @@ _VERB = (
     r"meanings?\b|(?:is|are)\s+defined\s+in\b|(?:shall\s+be\s+)?as\s+defined\s+in\b|shall\s+be\s+as\s+defined\b)"
 )
 # what may stand between the name and the verb: “Control”, when used of a person, means
-_BETWEEN = r"(?:\s+and\s+(?:comparable|similar|like|correlative)\s+terms)?(?:\s*(?:,|\(|of\b|when\b|as\b|with\b|for\b|in\b|used\b)[^\"“”.;\n]{0,80}?)?"
+_BETWEEN = (
+    r"(?:\s+and\s+(?:comparable|similar|like|correlative)\s+terms)?"
+    r"(?:\s*(?:,|\(|of\b|when\b|as\b|with\b|for\b|in\b|used\b)[^\"“”.;\n]{0,80}?)?"
+)
 _MEANS = re.compile(
     rf"(?:{_OPEN}\s*{_NAME}\s*{_CLOSE}\s*(?:,\s*(?:and|or)?|/|and|or|\((?:and|or)?)\s*){{0,3}}"
     rf"{_QUOTED}\)?{_BETWEEN}\s*[,:]?\s*(?:each\s+)?(?:{_VERB})",
@@ -56,7 +59,7 @@ _EACH = re.compile(rf"\beach(?:\s+of\s+(?:them|which|whom|the\s+foregoing))?,?\s
 _BOLD = r"\*\*([A-Z][\w’'&/-]*(?:[ ][\w’'&/()-]+){0,6})\*\*"
 _BOLD_POINTED = re.compile(
     rf"(?<=\b[Tt]he[ ]){_BOLD}(?:[ ]?\(\*\*[A-Z][\w ]{{1,30}}\*\*\))?"
-    r"(?=,?[ ](?:if[ ]any,?[ ])?(?:(?:as[ ])?(?:identified|described|specified|set[ ]forth|listed|stated|defined|designated)\b|"
+    r"(?=,?[ ](?:if[ ]any,?[ ])?(?:(?:as[ ])?(?:identified|described|specified|set[ ]forth|listed|stated|defined)\b|"
     r"(?:on|in)[ ]the[ ](?:[A-Z]|\*\*)))"
 )
 _BOLD_PARENTHESIS = re.compile(rf"\((?:(?:the|each,?[ ]an?|collectively,?|together,?)[ ](?:the[ ])?)?{_BOLD}\)")
@@ -131,7 +134,7 @@ def _english_parentheses(text: str) -> Iterator[Found]:
 
 
 def _is_heading_of_label(text: str, start: int, inside: str) -> bool:
-    """Whether the quotation is the title of what a label names: Section 1.2 ("Affiliate"), Exhibits 8 and 9 ("Rent")."""
+    """Whether the words ``inside`` parentheses at ``start`` are the title of a label: Exhibits 8 and 9 ("Rent")."""
     if _LABEL_BEFORE.search(text, max(0, start - 40), start):
         return True
     bare = inside.strip()[:1] in ('"', "“")

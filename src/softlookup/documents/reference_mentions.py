@@ -59,6 +59,7 @@ _CONTENTS_LINE = re.compile(
     r"(?=\s*\n|\s+(?:Section|SECTION|Article|ARTICLE|Exhibit|Annex)\s)"
 )
 _LOST_BREAK = re.compile(r"[a-z]{2}[^a-zA-Z]*[.:;!?”\"]\s+$")
+_CAPITALS = re.compile(r"[\s.:–—-]{1,6}[A-Z][A-Z]")
 _LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
 _LETTERS = re.compile(r"[A-Za-z]+|§")
 _THIS_BEFORE = re.compile(r"\bthis\s+$", re.IGNORECASE)
@@ -143,9 +144,9 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
             head = head_length(label.split()[0]) if label else 1
         held = outer is not None and (span.end == end or key.kind == "item")
         within = (outer,) if outer is not None and held else ()
-        span = Span(span.start, whole) if held and span.end == end else span
+        place = Span(span.start, whole) if held and span.end == end else span
         listed = len(members) > 1
-        mentions.append(Mention(span, key, last, external, statute, within, own=own, head=head, listed=listed))
+        mentions.append(Mention(place, key, last, external, statute, within, own=own, head=head, listed=listed))
     return mentions
 
 
@@ -260,9 +261,11 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
     """Whether the words stand where a clause or a line of a table of contents is labelled, not mentioned."""
     word = match["word"]
     if word.isupper() and len(word) > 2 and _LOST_BREAK.search(text, max(0, match.start() - 30), match.start()):
-        if re.match(r"[\s.:–—-]{1,6}[A-Z][A-Z]", text[match.end() : match.end() + 8]):
-            return True  # "...as follows: ARTICLE I APPOINTMENT": a heading that lost its line break
-    if _CONTENTS_LINE.match(text, match.end()):
+        # "...as follows: ARTICLE I APPOINTMENT": a heading that lost its line break
+        lost = _CAPITALS.match(text, match.end()) is not None
+    else:
+        lost = False
+    if lost or _CONTENTS_LINE.match(text, match.end()):
         return True
     line_start = text.rfind("\n", max(0, match.start() - _LABEL_WITHIN), match.start()) + 1
     if line_start == 0 and match.start() > _LABEL_WITHIN:
