@@ -136,6 +136,120 @@ def test_a_number_with_decimal_children_is_absolute():
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("See Exhibit Q Clause 4.", [("Exhibit Q Clause 4", [], "dangling")]),
+        ("See Schedule 2, paragraph 2.", [("Schedule 2, paragraph 2", ["2"], "resolved")]),
+        ("See Schedule 2 Section 2.", [("Schedule 2 Section 2", ["2"], "resolved")]),
+        ("See Clause 2.2 b) or later.", [("Clause 2.2 b)", ["(b)"], "resolved")]),
+        ("(see Clause 2.2 a)", [("Clause 2.2", ["2.2"], "resolved")]),
+        ("As in Clause 2.2of this deed.", [("Clause 2.2", ["2.2"], "resolved")]),
+        ("Pursuant to 2.2(b), A pays.", [("2.2(b)", ["(b)"], "resolved")]),
+        ("A pays 9.9(b) more, pursuant to 8.8(c).", []),
+        ("See Clause 1 and Clauses 2, 3.1.", [("Clause 1", ["1"]), ("Clauses 2", ["2"]), ("3.1", ["3.1"])]),
+        (
+            'See Clauses 2.1 ("Start"), , 2.2 ("End") and 3.1 ("Cap").',
+            [("Clauses 2.1", ["2.1"]), ("2.2", ["2.2"]), ("3.1", ["3.1"])],
+        ),
+        ("CLAUSES 2.1 AND 3.1 SURVIVE.", [("CLAUSES 2.1", ["2.1"]), ("3.1", ["3.1"])]),
+        ("See SCHEDULE 2 hereto.", [("SCHEDULE 2", ["Schedule 2"], "resolved")]),
+        ("See Sections 2.2(a)-(b).", [("Sections 2.2(a)-(b)", ["(a)", "(b)"], "resolved")]),
+        ("See paragraphs (a) and (b) of Section 2.2.", [("paragraphs (a)", ["(a)"]), ("(b) of Section 2.2", ["(b)"])]),
+        (
+            "See clause (b) of the first sentence of Section 2.2.",
+            [("clause (b) of the first sentence of Section 2.2", ["(b)"])],
+        ),
+        (
+            "By (x) the Seller under Section 2.2(a), or (y) the Buyer.",
+            [("Section 2.2(a)", ["(a)"], "resolved")],
+        ),
+        ("By Section 2.2(b) or (a) the Buyer.", [("Section 2.2(b)", ["(b)"], "resolved")]),
+        ("The immediately preceding sentence binds.", []),
+    ],
+)
+def test_labels_in_their_surroundings(words, expected):
+    found = [found[: len(want)] for found, want in zip(references(EN.format(words, "")), expected, strict=True)]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        ("under Rule 13d-5(b)(1) of the Exchange Act", "Rule 13d-5(b)(1)"),
+        ("sold under Rule 144 only", "Rule 144"),
+        ("see 17 C.F.R. § 240.10b-5 for fraud", "17 C.F.R. § 240.10b-5"),
+        ("either 31 C.F.R. 800.402 or none", "31 C.F.R. 800.402"),
+        ("subject to Title IV of ERISA", "Title IV"),
+        ("Part 6 of Subtitle B of Title I of ERISA", "Part 6 of Subtitle B of Title I"),
+        ("a case under Chapter 11 of the Bankruptcy Code", "Chapter 11"),
+        ("Item 404 of Regulation S-K applies", "Item 404"),
+        ("Article 9 of the UCC", "Article 9"),
+        ("Regulation (EU) 2016/679, Article 9(1) applies", "Article 9(1)"),
+        ("South Dakota law (Section 47-33-17) applies", "Section 47-33-17"),
+        ("Section 2.1 to the Seller Disclosure Schedule", "Section 2.1"),
+        ("Schedule 1.1(a) of the Disclosure Schedules", "Schedule 1.1(a)"),
+        ("Section 2.1 of the Services Agreement", "Section 2.1"),
+    ],
+)
+def test_statutes_and_other_papers_are_external(words, printed):
+    assert only(EN.format(f"It is agreed: {words}.", ""))[:3] == (printed, [], "external")
+
+
+@pytest.mark.parametrize("words", ["Rule 5 binds.", "a Title II ring", "Part 3 is new.", "Item 4 of the list"])
+def test_words_that_cite_no_statute(words):
+    assert references(EN.format(words, "")) == []
+
+
+def test_the_recitals_are_a_clause():
+    text = "1 Recitals\n2 Price. As set forth in the Recitals and Recital A.\n"
+    assert [found[:3] for found in references(text)] == [
+        ("Recitals", ["1"], "resolved"),
+        ("Recital", ["1"], "resolved"),
+    ]
+    assert references("1 Price. As set forth in the Recitals.\n") == []
+
+
+def test_a_number_that_is_printed_twice_is_ambiguous():
+    text = "4 A.\n5 B.\n5 C.\n6 See clause 5 and clause 4.\n"
+    clauses = outline(text)
+    found = find_references(text, clauses, ())
+    assert [(r.targets, r.status) for r in found] == [((1, 2), "ambiguous"), ((0,), "resolved")]
+
+
+def test_a_count_that_begins_again_is_not_ambiguous():
+    text = "1 A.\n2 B.\n3 See clause 2.\n1 C.\n2 D.\n3 See clause 2.\n"
+    found = find_references(text, outline(text), ())
+    assert [(r.targets, r.status) for r in found] == [((1,), "resolved"), ((4,), "resolved")]
+
+
+def test_a_line_of_an_index_is_no_rival_of_the_clause():
+    text = "5 Entry\n" + "5 Clause. " + "The Seller shall deliver the goods. " * 40 + "\n6 See clause 5.\n"
+    (found,) = find_references(text, outline(text), ())
+    assert (found.targets, found.status) == ((1,), "resolved")
+
+
+def test_no_more_than_eight_targets_of_an_ambiguous_number():
+    text = "4 Head.\n" + "5 B.\n" * 30 + "6 See clause 5.\n"
+    found = find_references(text, outline(text), ())[-1]
+    assert found.status == "ambiguous"
+    assert 2 <= len(found.targets) <= 8
+
+
+def test_such_term_leads_to_the_definition_and_not_to_the_pointer():
+    text = (
+        "1 A. “Shares” has the meaning given in clause 2.\n2 B. all stock (the “Shares”).\n"
+        "3 C. He sells such Shares.\n4 D. No such shares are lost; such party pays.\n"
+    )
+    found = [found[:3] for found in references(text) if found[0].startswith("such")]
+    assert found[0] == ("such Shares", ["2"], "inferred")
+
+
+def test_such_with_a_small_letter_is_a_term_only_where_it_is_rarely_written_so():
+    text = "1 A. “Action” means a lawsuit.\n2 B. An Action, any Action or each Action.\n3 C. He takes such action.\n"
+    assert references(text) == []
+
+
 LEVELS = "1 Law.\n7 Warranty.\n  7.1 Scope.\n  7.5 No one is liable under this {0}.\n8 Uses. {1}\n"
 
 
@@ -158,8 +272,15 @@ def test_this_clause_is_of_the_level_that_the_document_calls_so(word, uses, targ
 
 HOSTILE = [
     "Section 1, ", "Sections 1, 2 and ", "第一条第二款第三项、", "第1、", "notwithstanding i i i i section ",
-    "第一章 ……3 ", "(a)", " ", "\n", ".", "第", "such X ", "Section 1 A .... 3 ", "1.",
+    "第一章 ……3 ", "(a)", " ", "\n", ".", "第", "such X ", "Section 1 A .... 3 ", "1.", "Rule 1 of the A ", "Title I of Part A of ", "Exhibit A, Part 1, ", "(a) or (b) ",
+    "Section 1(a) or (b), ", "to 1.1(a)", "Article 1 of the A ", "该条前两款", "the Recitals ", "Sections 1 (“A”), ",
 ]  # fmt: skip
+
+
+def test_this_clause_after_nothing_in_is_the_part():
+    text = LEVELS.format("clause", "See clause 1 and clause 7.1.").replace("under this", "; nothing in this")
+    found = [found for found in references(text) if found[0].lower().startswith("this")]
+    assert [(t, s) for _, t, s, _ in found] == [(["7.5"], "inferred")]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)

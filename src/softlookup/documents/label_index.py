@@ -171,7 +171,7 @@ class LabelIndex:
         """The clause that holds the recitals: by its heading, or by "WHEREAS" at its start."""
         for clause in self._positions.clauses:
             words = self._text[clause.span.start : clause.span.start + 60].lstrip("#* \t\n")
-            if _RECITALS.match(clause.heading or words):
+            if _RECITALS.match(clause.heading or words.removeprefix(clause.number).lstrip(" .")):
                 return clause.index
         return None
 

@@ -260,12 +260,11 @@ def _rank(item: str, style: str) -> int:
 def _is_printed_label(text: str, match: re.Match[str]) -> bool:
     """Whether the words stand where a clause or a line of a table of contents is labelled, not mentioned."""
     word = match["word"]
-    if word.isupper() and len(word) > 2 and _LOST_BREAK.search(text, max(0, match.start() - 30), match.start()):
-        # "...as follows: ARTICLE I APPOINTMENT": a heading that lost its line break
-        lost = _CAPITALS.match(text, match.end()) is not None
-    else:
-        lost = False
-    if lost or _CONTENTS_LINE.match(text, match.end()):
+    # "...as follows: ARTICLE I APPOINTMENT": a heading that lost its line break
+    upper = word.isupper() and len(word) > 2 and not _is_plural(word) and _CAPITALS.match(text, match.end())
+    if upper and _LOST_BREAK.search(text, max(0, match.start() - 30), match.start()):
+        return True
+    if _CONTENTS_LINE.match(text, match.end()):
         return True
     line_start = text.rfind("\n", max(0, match.start() - _LABEL_WITHIN), match.start()) + 1
     if line_start == 0 and match.start() > _LABEL_WITHIN:
