@@ -12,11 +12,16 @@ _LABEL = re.compile(
 )
 
 
-def outline(text):
-    """One clause for each line that starts with a label; two spaces of indentation make a level."""
+def outline(text, *, paragraphs=False):
+    """One clause for each line that starts with a label; two spaces of indentation make a level.
+
+    With ``paragraphs`` a line without label is a clause without number.
+    """
     rows = []
     for line in re.finditer(r"[^\n]*\n?", text):
         label = _LABEL.match(line.group())
+        if paragraphs and not label and line.group().strip():
+            rows.append((line.start(), (len(line.group()) - len(line.group().lstrip(" "))) // 2, ""))
         if label:
             rows.append((line.start(), (len(label.group()) - len(label.group().lstrip(" "))) // 2, label.group(1)))
     clauses, stack = [], []

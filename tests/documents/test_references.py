@@ -272,8 +272,9 @@ def test_this_clause_is_of_the_level_that_the_document_calls_so(word, uses, targ
 
 HOSTILE = [
     "Section 1, ", "Sections 1, 2 and ", "第一条第二款第三项、", "第1、", "notwithstanding i i i i section ",
-    "第一章 ……3 ", "(a)", " ", "\n", ".", "第", "such X ", "Section 1 A .... 3 ", "1.", "Rule 1 of the A ", "Title I of Part A of ", "Exhibit A, Part 1, ", "(a) or (b) ",
-    "Section 1(a) or (b), ", "to 1.1(a)", "Article 1 of the A ", "该条前两款", "the Recitals ", "Sections 1 (“A”), ",
+    "第一章 ……3 ", "(a)", " ", "\n", ".", "第", "such X ", "Section 1 A .... 3 ", "1.", "Rule 1 of the A ",
+    "Title I of Part A of ", "Exhibit A, Part 1, ", "(a) or (b) ", "Section 1(a) or (b), ", "to 1.1(a)",
+    "Article 1 of the A ", "该条前两款", "the Recitals ", "Sections 1 (“A”), ",
 ]  # fmt: skip
 
 

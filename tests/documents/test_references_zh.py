@@ -2,7 +2,11 @@
 
 import pytest
 
-from .outlines import CONTRACT_ZH, ZH, only, paths, references
+from softlookup.documents.definitions import find_definitions
+from softlookup.documents.model import Clause, Span
+from softlookup.documents.references import find_references
+
+from .outlines import CONTRACT_ZH, ZH, only, outline, paths, references
 
 
 @pytest.mark.parametrize(
@@ -147,3 +151,94 @@ def test_decimal_numbers_with_bracketed_steps_in_chinese():
 def test_a_part_that_is_not_in_the_document_has_no_chapters_in_it():
     text = "第六章 违约\n  第五十条 依照本法第一编第六章处理。\n"
     assert paths(text)[0][:3] == ("第一编第六章", [], "dangling")
+
+
+# the first paragraph of an article belongs to its label, the others are clauses without number
+STATUTE = """第一条 出租人应当交付房屋。
+  承租人应当支付租金。
+  有下列情形之一的，租金减半：
+    （一）漏水；
+    （二）停电。
+第二条 {0}
+  {1}
+  {2}
+"""
+
+
+def in_paragraphs(text):
+    """Printed words and the beginnings of the targets' texts."""
+    clauses = outline(text, paragraphs=True)
+    found = find_references(text, clauses, find_definitions(text, clauses))
+    return [
+        (text[r.span.start : r.span.end], [text[clauses[t].span.start :].strip()[:4] for t in r.targets], r.status)
+        for r in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third", "expected"),
+    [
+        ("依照第一条第一款。", "乙。", "丙。", ("第一条第一款", ["第一条 "])),
+        ("依照第一条第二款。", "乙。", "丙。", ("第一条第二款", ["承租人应"])),
+        ("依照第一条第三款第二项。", "乙。", "丙。", ("第一条第三款第二项", ["（二）停"])),
+        ("甲。", "依照前款。", "丙。", ("前款", ["第二条 "])),
+        ("甲。", "乙。", "依照前款。", ("前款", ["乙。"])),
+        ("甲。", "乙。", "依照前两款。", ("前两款", ["第二条 ", "乙。"])),
+        ("甲。", "依照下款。", "丙。", ("下款", ["丙。"])),
+        ("甲。", "本款优先。", "丙。", ("本款", ["本款优先"])),
+        ("甲。", "乙。", "依照本条前两款。", ("本条前两款", ["第二条 ", "乙。"])),
+        ("甲。", "乙。", "依照第一条前两款。", ("第一条前两款", ["第一条 ", "承租人应"])),
+        ("甲。", "乙。", "依照本条第二款。", ("本条第二款", ["乙。"])),
+        ("甲。", "依照前条第二款。", "丙。", ("前条第二款", ["承租人应"])),
+        ("依照第一条，该条优先。", "乙。", "丙。", ("该条", ["第一条 "])),
+    ],
+)
+def test_paragraphs_that_are_clauses(first, second, third, expected):
+    found = in_paragraphs(STATUTE.format(first, second, third))
+    assert [words for words, *_ in found][-1] == expected[0]
+    assert [[target.rstrip() for target in targets] for _, targets, _ in found][-1] == [w.rstrip() for w in expected[1]]
+
+
+def test_paragraphs_below_a_heading_are_counted_from_the_first():
+    text = "第一条 交付\n  出租人应当交付房屋。\n  承租人应当验收。\n  依照第一款、前款。\n"
+    assert [found[:2] for found in in_paragraphs(text)] == [("第一款", ["出租人应"]), ("前款", ["承租人应"])]
+
+
+def test_this_article_of_a_decimal_contract_is_what_the_contract_calls_so():
+    text = "7 费用\n  7.1 租金。为本条之目的，见{0}。\n8 其他\n"
+    assert paths(text.format("第8条"))[0][:2] == ("本条", ["7"])
+    assert paths(text.format("第7.1条"))[0][:2] == ("本条", ["7/7.1"])
+
+
+def test_a_book_is_named_by_the_title_of_the_text():
+    text = "合同编\n第一章 通则\n第二章 订立\n  第一条 本编适用；本编通则优先。\n"
+    heads = [Clause(0, "", "合同编", Span(0, 4), None, 0, "")]
+    chapters = ((1, "第一章", "通则"), (2, "第二章", "订立"), (3, "第一条", ""))
+    for index, number, heading in chapters:
+        start = text.index(f"{number} ")
+        heads.append(Clause(index, number, heading, Span(start, len(text)), 2 if index == 3 else None, 0, number))
+    found = find_references(text, tuple(heads), ())
+    assert [(text[r.span.start : r.span.end], r.targets) for r in found] == [("本编", (0,)), ("本编通则", (1,))]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["披露函第四条", "《租赁合同》第四条", "原合同第四条", "保密协议的第四条", "《中华人民共和国合同法》第四条"],
+)
+def test_labels_of_other_papers_are_external(words):
+    assert only(ZH.format(f"见{words}。", ""))[1:3] == ([], "external")
+
+
+def test_the_title_of_the_document_is_no_other_paper():
+    text = "租赁合同\n" + ZH.format("见租赁合同第四条和本补充协议第四条。", "")
+    assert [found[1:3] for found in references(text)] == [(["第四条"], "resolved")] * 2
+
+
+def test_treaties_and_agreed_articles():
+    text = "第一条 甲。\n第二条 违反本条约定的，适用前条约定；本条约除外。\n"
+    assert [found[:2] for found in references(text)] == [("本条", ["第二条"]), ("前条", ["第一条"])]
+
+
+def test_that_term_counts_only_where_the_term_is_quoted():
+    text = "第一条 “货物”是指机床。\n第二条 该货物由乙方交付；该买方付款。\n买方是指付款的人。\n"
+    assert [found[:2] for found in references(text)] == [("该货物", ["第一条"])]

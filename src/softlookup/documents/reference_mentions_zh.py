@@ -43,6 +43,7 @@ _OWN = re.compile(
     r"(?:本法|本条例|本办法|本合同|本协议|本规定|本规则|本章程|本租约|依法|无法|方法|以法)\s*(?:的|中|项下|之)?\s*$"
 )
 _LABEL_LINE = re.compile(r"(?:^|\n)[#>*\s　]*$")
+_TITLE_MOST = 30  # characters
 _TITLE_WITHIN = 200  # characters in which the document says what it is
 _GLUE_MOST = 12  # characters between two members of a list
 _SAME_ARTICLE_WITHIN = 80  # characters: 该条 is the article that was named last
@@ -95,7 +96,10 @@ def _is_outside(text: str, before: str) -> bool:
     if _EXTERNAL.search(before) and not _OWN.search(before):
         return True
     paper = _OTHER_PAPER.search(before)
-    return paper is not None and paper["paper"] not in text[:_TITLE_WITHIN]
+    if paper is None:
+        return False
+    titles = (line for line in text[:_TITLE_WITHIN].split("\n") if len(line) <= _TITLE_MOST)
+    return not any(line.strip("# *　").endswith(paper["paper"]) for line in titles)
 
 
 def _placed(
