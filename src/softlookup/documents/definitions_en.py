@@ -45,16 +45,21 @@ _COMMON_SPEECH = re.compile(r"\b(?:commonly|generally|customarily|so[-\s])\s*(?:
 _SHORT_NAME = re.compile(
     r"\b(?:(?:hereinafter|hereafter|herein|collectively|together|individually|sometimes|each|is|are|be|being)\s*,?\s+"
     r"(?:\w+\s+){0,3}?)"
-    r"(?:referred\s+to|called|known|designated|defined)\s*(?:\s+(?:herein|hereinafter|collectively|individually|to))*"
+    r"(?:referred\s+to|called|known|designated|defined|termed)\s*(?:\s+(?:herein|hereinafter|collectively|individually|to))*"
     rf"\s*,?\s*(?:as\s+)?(?:(?:the|a|an|this)\s+)?{_QUOTED}",
 )
 # “Person” includes a company; references to a “person” include; a word in quotes at the head of such a sentence
 _INCLUDES = re.compile(
-    rf"(?:\breferences?\s+(?:herein\s+|in\s+this\s+\w+\s+)?to\s+(?:(?:an?|the|any)\s+)?{_QUOTED}\s*"
+    rf"(?:\b[Rr]eferences?\s+(?:herein\s+|in\s+this\s+\w+\s+)?to\s+(?:(?:an?|the|any)\s+)?{_QUOTED}\s*"
     r"(?:shall\s+be\s+(?:construed|taken)|(?:shall\s+)?(?:includes?|means?)|are\s+(?:references\s+)?to|is\s+(?:a\s+reference\s+)?to)\b"
     r")"
 )
-_EACH = re.compile(rf"\beach(?:\s+of\s+(?:them|which|whom|the\s+foregoing))?,?\s+(?:is\s+)?an?\s+{_QUOTED}")
+_EACH = re.compile(
+    r"\b(?:each(?:\s+of\s+(?:them|which|whom|the\s+foregoing))?,?\s+(?:is\s+)?an?|"
+    r"(?:each|individually|collectively|together|jointly),?\s+(?:(?:referred\s+to|known)\s+)?(?:herein\s+)?as\s+(?:the|an?)|"
+    r"[Ff]or\s+(?:the\s+)?purposes?\s+of\s+this\s+\w+,(?:\s+the\s+term)?(?=[^.\n]{2,60}?\s(?:shall\s+)?includes?\b))"
+    rf"\s+{_QUOTED}"
+)
 # the **Support Policy** on the Cover Page: bold type marks the name, and the words after it where it is filled in
 _BOLD = r"\*\*([A-Z][\w’'&/-]*(?:[ ][\w’'&/()-]+){0,6})\*\*"
 _BOLD_POINTED = re.compile(
@@ -135,10 +140,10 @@ def _english_parentheses(text: str) -> Iterator[Found]:
 
 def _is_heading_of_label(text: str, start: int, inside: str) -> bool:
     """Whether the words ``inside`` parentheses at ``start`` are the title of a label: Exhibits 8 and 9 ("Rent")."""
-    if _LABEL_BEFORE.search(text, max(0, start - 40), start):
-        return True
-    bare = inside.strip()[:1] in ('"', "“")
-    return bare and _LISTED_LABEL_BEFORE.search(text, max(0, start - 200), start) is not None
+    if inside.strip()[:1] not in ('"', "“"):
+        return False  # Exhibit A (the "Plan")
+    listed = _LISTED_LABEL_BEFORE.search(text, max(0, start - 200), start)
+    return listed is not None or _LABEL_BEFORE.search(text, max(0, start - 40), start) is not None
 
 
 def _english_short_names(text: str) -> Iterator[Found]:
@@ -149,8 +154,10 @@ def _english_short_names(text: str) -> Iterator[Found]:
         for name, start in names_in(_NAME_IN_LIST, text, match.start(), match.end()):
             yield Found(name, start, "means")
     for match in _EACH.finditer(text):
+        words = match.group().lower()
+        means = words.startswith("for")
         for name, start in names_in(_NAME_IN_LIST, text, match.start(), match.end()):
-            yield Found(name, start, "parenthetical")
+            yield Found(name, start, "means" if means else "short_name" if " as " in words else "parenthetical")
 
 
 def _english_bold_names(text: str) -> Iterator[Found]:
@@ -173,10 +180,9 @@ def _english_definition_sections(text: str, positions: ClausePositions) -> Itera
             if is_name(name) and all(word[0].isupper() or word[0].isdigit() for word in large):
                 yield Found(name, match.start(1), "means" if match.group("means") else "meaning_given_in")
         labels = [match for match in _BARE_LABEL.finditer(text, start, end) if is_name(match.group(1))]
-        names = Counter(match.group(1) for match in labels)  # "Source: ..." stands at the foot of every page
-        for match in labels if len(names) >= _BARE_LABELS_LEAST else ():
-            if names[match.group(1)] > 1:
-                continue
+        times = Counter(match.group(1) for match in labels)
+        labels = [match for match in labels if times[match.group(1)] == 1]  # a page's foot says "Source: ..." again
+        for match in labels if len(labels) >= _BARE_LABELS_LEAST else ():
             yield Found(match.group(1), match.start(1), "means")
         for match in (*_LABELLED_NAME.finditer(text, start, end), *_TABLED_NAME.finditer(text, start, end)):
             if is_name(match.group(1)):

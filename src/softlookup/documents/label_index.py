@@ -51,6 +51,8 @@ class LabelIndex:
         self._steps = LabelSteps(text, positions, self._children)
         self.walk, self.paragraphs = self._steps.walk, self._steps.paragraphs
         self._runs = self._counted_runs()
+        # recitals (A), (B) stand beside each other without a clause around them
+        self._outer_items = {label.parts[0]: root for root in reversed(self._roots) if (label := self._item_at(root))}
         self._titles = [c.index for c in positions.clauses if not c.number and _BOOK_TITLE.fullmatch(c.heading)]
 
     def _register(self, clause: Clause) -> tuple[str, LabelKey | None]:
@@ -74,6 +76,10 @@ class LabelIndex:
         first = next((child for child in self.children(clause.index) if self.clause(child).number), None)
         below = label_key(self.clause(first).number) if first is not None else None
         return below is not None and len(below.parts) == 2 and below.parts[:1] == label.parts
+
+    def _item_at(self, index: int) -> LabelKey | None:
+        label = label_key(self.clause(index).number) if self.clause(index).number else None
+        return label if label is not None and label.kind == "item" else None
 
     def _counted_runs(self) -> list[int]:
         """For each clause how often the outermost count of its namespace has begun again before it."""
@@ -293,6 +299,9 @@ class LabelIndex:
                 if place.exact:
                     return place
                 shorter = shorter or place
+        beside = self._outer_items.get(items[0])
+        if beside is not None and shorter is None:
+            return self.walk(beside, items[1:])
         for clause in self._positions.lineage(source):
             if self._steps.prints(clause.index, items[-1]):
                 return Place(clause.index, exact=True)

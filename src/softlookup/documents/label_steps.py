@@ -16,7 +16,11 @@ from softlookup.documents.reference_labels import label_key, number_value
 
 # what a drafter calls 第（一）款 is printed as （一）; in statutes （一） is a 项 and a 款 is a paragraph
 _BRACKETS_ARE_PARAGRAPHS = re.compile(r"第\s*[（(][^（）()\s]{1,4}[）)]\s*款")
-_PRINTED_ITEM = re.compile(r"\(\s?([^()\s]{1,6})\s?\)|(?:^|[:;。\n][ \t]{0,8})(\d{1,2})[.、](?!\d)")
+# not the (b) of 4.1(b), clause (b) or 第（一）项
+_PRINTED_ITEM = re.compile(
+    r"(?<![A-Za-z0-9)第])(?<!lause )(?<!lauses )(?<!graph )(?<!graphs )(?<!ction )(?<!ctions )(?<!tem )(?<!tems )"
+    r"\(\s?([^()\s]{1,6})\s?\)|(?:^|[:;。\n][ \t]{0,8})(\d{1,2})[.、](?!\d)"
+)
 _PRINTED_NUMBER = re.compile(r"(?:^|\n[ \t]{0,8}|[.;:]\s)(\d+(?:\.\d+)+)(?!\d)")
 _SENTENCE = re.compile(r"[。；：，:;,]|\.\s")
 

@@ -13,7 +13,7 @@ from softlookup.documents.reference_outside import named_after, named_before
 
 _ITEM = r"\((?:[a-z]{1,2}|[A-Z]{1,2}|[ivxl]{1,6}|[IVXL]{1,6}|\d{1,3})\)"
 _DOTTED = (
-    r"\d{1,4}[A-Z]?(?:\.\d{1,3}|-\d{1,4})*(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z]))*"
+    r"\d{1,4}[A-Z]?(?:\.\d{1,4}|-\d{1,4})*(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z]))*"
     rf"(?:\s?{_ITEM}|{_ITEM})*(?![\d%])"
 )
 _LETTER = r"[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![\w’'&])[\"”]?"
