@@ -309,7 +309,7 @@ def test_labelled_lines_of_a_definitions_section():
         "依照第五条（“付款”）办理。",
     ],
 )
-def test_quotations_that_define_nothing(text):
+def test_titles_and_amounts_define_nothing(text):
     assert defined(text) == {}
 
 

@@ -52,7 +52,7 @@ class LabelIndex:
         self.walk, self.paragraphs = self._steps.walk, self._steps.paragraphs
         self._runs = self._counted_runs()
         # recitals (A), (B) stand beside each other without a clause around them
-        self._outer_items = {label.parts[0]: root for root in reversed(self._roots) if (label := self._item_at(root))}
+        self._outer_items = {item.parts[0]: root for root in reversed(self._roots) if (item := self._item_at(root))}
         self._titles = [c.index for c in positions.clauses if not c.number and _BOOK_TITLE.fullmatch(c.heading)]
 
     def _register(self, clause: Clause) -> tuple[str, LabelKey | None]:

@@ -135,10 +135,10 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
     own = bool(_THIS_BEFORE.search(text, max(0, match.start() - 8), match.start()))
     mentions: list[Mention] = []
     head = 0
-    for (span, key, last), word in zip(members, words, strict=True):
+    for (span, key, last), word in zip(map(_as_range, members), words, strict=True):
         # "clauses 1 and 2 and Section 27 of the Housing Act": the Act has the Section alone
         external = outside or (outside_after and word == words[-1])
-        statute = re.match(_STATUTE_NUMBER, key.parts[0]) is not None
+        statute = re.match(_STATUTE_NUMBER, key.parts[0]) is not None or _is_form(key)
         label = re.sub(r"^[^\d(]+", "", text[span.start : span.end])
         if not label.startswith("("):  # "(b)" after 5.1(a) keeps the head of the list
             head = head_length(label.split()[0]) if label else 1
@@ -217,6 +217,20 @@ def _sibling(base: LabelKey, label: str) -> LabelKey | None:
 
 def _style(part: str) -> str:
     return "digit" if part.isdigit() else "roman" if re.fullmatch(r"[ivx]+", part) else "letter"
+
+
+def _as_range(member: tuple[Span, LabelKey, LabelKey | None]) -> tuple[Span, LabelKey, LabelKey | None]:
+    """The member as a range when its label is one: "4-6"."""
+    span, key, last = member
+    ends = re.fullmatch(r"(\d{1,2})-(\d{1,2})", key.parts[-1])
+    if last is None and ends and len(key.parts) == 1 and key.kind == "clause" and int(ends[1]) < int(ends[2]):
+        return span, key._replace(parts=(ends[1],)), key._replace(parts=(ends[2],))
+    return member
+
+
+def _is_form(key: LabelKey) -> bool:
+    """Whether the label is that of a form of the Securities and Exchange Commission: Schedule 13D."""
+    return key.kind == "schedule" and re.fullmatch(r"1[34][a-z](?:-\d)?", key.parts[0], re.IGNORECASE) is not None
 
 
 def _holder(text: str, end: int) -> tuple[LabelKey | None, int]:

@@ -36,7 +36,8 @@ _STATUTE_BEFORE = re.compile(
     r"\s*,?\s*\(?(?:\((?:EU|EC|UK)\)\s*)?(?:(?:No\.?\s*)?\(?[\d./]+\)?\s*,?\s*)?$"
 )
 _OTHER_PAPER_BEFORE = re.compile(
-    r"(?:Disclosure\s+(?:Letter|Schedules?|Memorandum)|[A-Z][\w.&]+\s+(?:Letter|Plan|Indenture|Prospectus))\s*,?\s*$"
+    r"(?:Disclosure\s+(?:Letter|Schedules?|Memorandum)|[A-Z][\w.&]+\s+(?:Letter|Plan|Indenture|Prospectus)|"
+    r"Form\s+[A-Z0-9-]{1,8}(?:\s*,\s*Part\s+[\w-]{1,6})?)\s*,?\s*$"
 )
 _ITEMS = r"(?:\([a-zA-Z0-9]{1,5}\))*"
 _STATUTORY = (
