@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from softlookup.documents.definitions import find_definitions
-from softlookup.documents.model import Document, Source
-from softlookup.documents.readers import ReaderResult
+from softlookup.documents.model import Document, Source, View
+from softlookup.documents.readers import ReaderResult, ReadOptions
 from softlookup.documents.readers.docx import read_docx
 from softlookup.documents.readers.edgar import is_submission, read_edgar
 from softlookup.documents.readers.html import declared_encoding, read_html
@@ -45,15 +45,28 @@ _FOREIGN = (
 )
 
 
-def read_document(path: str | os.PathLike[str], *, encoding: str | None = None) -> Document:
-    """Document read from the file at ``path``; ``encoding`` overrides the detection for text and HTML.
+def read_document(
+    path: str | os.PathLike[str],
+    *,
+    encoding: str | None = None,
+    view: View = "final",
+    password: str | None = None,
+    member: str | None = None,
+    ocr: bool = False,
+) -> Document:
+    """Document read from the file at ``path``.
+
+    ``encoding`` overrides the detection for text and HTML; ``view`` chooses the text of a document with tracked
+    changes ("final": accepted, "original": rejected, "markup": both); ``password`` opens an encrypted PDF;
+    ``member`` chooses an exhibit of an EDGAR submission ("EX-10.1"); ``ocr`` reads scanned pages (extra ``[ocr]``).
 
     Raises ``DocumentError`` when the file is missing, empty, too large, encrypted, damaged or of a kind
     that is not read. What could be read only in part is told in ``Document.coverage``, not raised.
     """
     data = _load(Path(path))
     name = os.fspath(path)
-    kind, result = _read(data, Path(path).suffix.lower(), encoding)
+    options = ReadOptions(encoding=encoding, view=view, password=password, member=member, ocr=ocr)
+    kind, result = _read(data, Path(path).suffix.lower(), options)
     if not result.text.strip() and not result.coverage.skipped:
         raise DocumentError(f"a document with text is required, {name} holds none", "check that it is the right file")
     structure = build_structure(result.text, result.blocks)
@@ -66,8 +79,13 @@ def read_document(path: str | os.PathLike[str], *, encoding: str | None = None) 
         clauses=clauses,
         coverage=replace(result.coverage, notes=result.coverage.notes + structure.notes),
         terms=terms,
-        references=find_references(result.text, clauses, terms),
+        references=find_references(result.text, clauses, terms, result.links),
         generated=result.generated,
+        aside=result.aside,
+        marks=result.marks,
+        links=result.links,
+        lines=result.lines,
+        view=view,
     )
 
 
@@ -95,12 +113,12 @@ def _load(path: Path) -> bytes:
     return data
 
 
-def _read(data: bytes, suffix: str, encoding: str | None) -> tuple[str, ReaderResult]:
+def _read(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, ReaderResult]:
     """Format name and reader result; content decides first, the extension second."""
     if b"%PDF-" in data[:1024]:
-        return "pdf", read_pdf(data)
+        return "pdf", read_pdf(data, options)
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return "docx", read_docx(data)
+        return "docx", read_docx(data, options)
     if data.startswith(_OLE2):
         if "EncryptedPackage".encode("utf-16-le") in data:
             raise DocumentError(
@@ -121,19 +139,19 @@ def _read(data: bytes, suffix: str, encoding: str | None) -> tuple[str, ReaderRe
             "a PDF file must start with %PDF-, this one does not",
             "fetch it again; it may be damaged or renamed",
         )
-    return _read_textual(data, suffix, encoding)
+    return _read_textual(data, suffix, options)
 
 
-def _read_textual(data: bytes, suffix: str, encoding: str | None) -> tuple[str, ReaderResult]:
-    text, notes = decode(data, encoding=encoding or declared_encoding(data))
+def _read_textual(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, ReaderResult]:
+    text, notes = decode(data, encoding=options.encoding or declared_encoding(data))
     _refuse_binary(text)
     if suffix not in (".md", ".markdown"):
         head = text[:20_000]
         if is_submission(head):
-            return "edgar", read_edgar(text, notes)
+            return "edgar", read_edgar(text, notes, options)
         if _HTML_START.match(head) or (suffix in (".htm", ".html", ".xhtml") and _HTML_TAG.search(head)):
-            return "html", read_html(text, notes)
-        return "text", read_text(data, encoding=encoding)
+            return "html", read_html(text, notes, options)
+        return "text", read_text(data, encoding=options.encoding)
     normalised, line_notes = normalise_line_ends(text)
     return "markdown", read_markdown(normalised, notes + line_notes)
 

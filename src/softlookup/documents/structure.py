@@ -248,9 +248,16 @@ def _clauses(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> tuple[C
                 index=index, number=node.number, heading=heading, span=Span(node.start, ends[index]),
                 parent=node.parent, level=levels[index], path=path, page=pages.at(node.start),
                 label_source=node.source,
+                label=_printed_label(text, node) if node.number else "", values=node.values,
             )
         )  # fmt: skip
     return tuple(clauses)
+
+
+def _printed_label(text: str, node: Node) -> str:
+    """The label with the punctuation that is printed with it; the number alone when the format only implies it."""
+    printed = " ".join(text[node.start : node.label_end].split()).lstrip(" #*>_|•·+-\\")
+    return printed if node.number.replace(" ", "") in printed.replace(" ", "") else node.number
 
 
 def _heading(text: str, node: Node, own_end: int, block_ends: frozenset[int]) -> str:

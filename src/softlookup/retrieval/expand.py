@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from softlookup.documents.definitions import definition_spans, find_uses, names_party, term_variants
+from softlookup.documents.definitions import TermUse, definition_spans, names_party, term_variants
 from softlookup.documents.model import Clause, CrossReference, Document, ReferenceEffect, Span
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_effects import is_anaphor, reference_lists
@@ -149,7 +149,8 @@ class ClauseGraph:
             if len(group) >= _LONG_LIST and group[0].effect == "refers"
             for reference in group
         }
-        self._uses = find_uses(document.text, document.terms)
+        uses = (TermUse(u.start, u.end, place) for place, term in enumerate(document.terms) for u in term.uses)
+        self._uses = sorted(uses)
         self._use_starts = [use.start for use in self._uses]
         spread: dict[int, set[int]] = defaultdict(set)
         for use in self._uses:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from lxml import etree
 
 from softlookup.documents.model import Block, BlockKind, Coverage, CoverageRow, CoverageState, Span
-from softlookup.documents.readers import ReaderResult
+from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.documents.readers.docx_numbering import Numbering, Printed, parse_numbering
 from softlookup.documents.readers.docx_package import Package, Relationship, attribute, child, children, local
 from softlookup.documents.readers.docx_styles import Styles, parse_styles
@@ -87,7 +87,7 @@ class _Reader:
         self.emit(text, kind, lead=printed.label + gap, block=block)
 
 
-def read_docx(data: bytes) -> ReaderResult:
+def read_docx(data: bytes, options: ReadOptions = DEFAULTS) -> ReaderResult:
     """Text, blocks and coverage of a DOCX; raises ``DocumentError`` when the package is unsound."""
     package = Package(data)
     relationships = package.relationships(package.main)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from softlookup.documents.model import Coverage, CoverageRow
-from softlookup.documents.readers import ReaderResult
+from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.documents.readers.html import read_html
 from softlookup.documents.readers.text import normalise_line_ends, paragraphs
 from softlookup.errors import DocumentError
@@ -48,7 +48,7 @@ def is_submission(head: str) -> bool:
     return bool(_START.search(head[:2000])) and "<DOCUMENT>" in head
 
 
-def read_edgar(text: str, notes: tuple[str, ...] = ()) -> ReaderResult:
+def read_edgar(text: str, notes: tuple[str, ...] = (), options: ReadOptions = DEFAULTS) -> ReaderResult:
     """The chosen member of the submission ``text``; raises ``DocumentError`` when it has no member."""
     text, line_notes = normalise_line_ends(text)
     members = [_member(match) for match in _MEMBER.finditer(text)]

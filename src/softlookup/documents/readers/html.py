@@ -13,7 +13,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from softlookup.documents.model import Block, BlockKind, Coverage, CoverageRow, Span
-from softlookup.documents.readers import ReaderResult
+from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.errors import DocumentError
 
 _DROPPED = frozenset((
@@ -53,7 +53,7 @@ def declared_encoding(data: bytes) -> str | None:
     return name
 
 
-def read_html(text: str, notes: tuple[str, ...] = ()) -> ReaderResult:
+def read_html(text: str, notes: tuple[str, ...] = (), options: ReadOptions = DEFAULTS) -> ReaderResult:
     """Visible text of an HTML page; raises ``DocumentError`` when it cannot be parsed or holds no text."""
     source, templates = _without_templates(text)
     if templates:

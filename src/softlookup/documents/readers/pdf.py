@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from softlookup.documents.model import Block, Coverage, CoverageRow, CoverageState, Span
-from softlookup.documents.readers import ReaderResult
+from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.documents.readers.pdf_columns import in_reading_order
 from softlookup.documents.readers.pdf_furniture import furniture
 from softlookup.documents.readers.pdf_layout import Line, Page, Paragraph, paragraphs
@@ -40,7 +40,7 @@ class _Reading:
     ended: bool = False
 
 
-def read_pdf(data: bytes) -> ReaderResult:
+def read_pdf(data: bytes, options: ReadOptions = DEFAULTS) -> ReaderResult:
     """Text of a PDF; raises ``DocumentError`` for a password, a damaged file or a crash before page 1.
 
     Pages that are scanned or could not be read stay out of the text and have a coverage row that says so.
