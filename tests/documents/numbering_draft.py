@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import zipfile
 from dataclasses import dataclass, field
+from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -33,12 +34,20 @@ _PARTS = {
 _CHANGE = 'w:id="{0}" w:author="A" w:date="2026-01-05T10:00:00Z"'
 
 
+Witness = Literal["text", "print", "twin"]
+
+
 @dataclass(frozen=True, slots=True)
 class NumberedRow:
-    """One numbered paragraph: its marker word and the trap that it stands for."""
+    """One numbered paragraph: its marker word, the trap that it stands for, and who can say its label.
+
+    ``witness``: LibreOffice's text export, its print (PDF), or its text export of the contract's twin, which says
+    the same without the feature that LibreOffice lacks.
+    """
 
     marker: str
     case: str
+    witness: Witness = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +109,16 @@ class Draft:
     rows: list[NumberedRow] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     language: str = "en-US"
+    witness: Witness = "text"  # of the rows that follow
     markers: int = 0
 
     def abstract(self, *levels: str, head: str = "", multi: str = "multilevel") -> int:
         """A new ``w:abstractNum``; its id."""
         identifier = len(self.lists) + 1
         kind = f'<w:multiLevelType w:val="{multi}"/>'
-        self.lists.append(f'<w:abstractNum w:abstractNumId="{identifier}">{kind}{head}{"".join(levels)}</w:abstractNum>')
+        self.lists.append(
+            f'<w:abstractNum w:abstractNumId="{identifier}">{kind}{head}{"".join(levels)}</w:abstractNum>'
+        )
         return identifier
 
     def num(self, abstract: int, *overrides: str) -> int:
@@ -132,7 +144,7 @@ class Draft:
         """The next marker word, registered as a numbered row."""
         self.markers += 1
         marker = f"Q{self.markers:03d}"
-        self.rows.append(NumberedRow(marker, case))
+        self.rows.append(NumberedRow(marker, case, self.witness))
         return marker
 
     def lost(self) -> str:
@@ -165,10 +177,14 @@ def run(words: str, properties: str = "") -> str:
     return f'<w:r>{wrapped}<w:t xml:space="preserve">{escape(words)}</w:t></w:r>'
 
 
-def paragraph(content: str, num: int | None = None, index: int | None = None, *, style: str = "", mark: str = "") -> str:
+def paragraph(
+    content: str, num: int | None = None, index: int | None = None, *, style: str = "", mark: str = ""
+) -> str:
     """``w:p`` with raw content; no ``num`` means no direct numbering, ``mark`` is for the paragraph mark."""
     styled = f'<w:pStyle w:val="{style}"/>' if style else ""
-    inner = ("" if index is None else f'<w:ilvl w:val="{index}"/>') + ("" if num is None else f'<w:numId w:val="{num}"/>')
+    inner = ("" if index is None else f'<w:ilvl w:val="{index}"/>') + (
+        "" if num is None else f'<w:numId w:val="{num}"/>'
+    )
     numbered = f"<w:numPr>{inner}</w:numPr>" if inner else ""
     marked = f"<w:rPr>{mark}</w:rPr>" if mark else ""
     return f"<w:p><w:pPr>{styled}{numbered}{marked}</w:pPr>{content}</w:p>"
@@ -187,7 +203,7 @@ def _package(draft: Draft) -> bytes:
         '<w:footnote w:type="continuationSeparator" w:id="0"><w:p><w:r><w:continuationSeparator/></w:r></w:p></w:footnote>'
     )
     parts = {
-        "document": f"<w:document {NAMESPACES} mc:Ignorable=\"w14\"><w:body>{''.join(draft.body)}{section}</w:body></w:document>",
+        "document": f'<w:document {NAMESPACES} mc:Ignorable="w14"><w:body>{"".join(draft.body)}{section}</w:body></w:document>',
         "styles": f"<w:styles {NAMESPACES}>{defaults}{''.join(draft.styles)}</w:styles>",
         "numbering": f"<w:numbering {NAMESPACES}>{''.join(draft.lists)}{''.join(draft.nums)}</w:numbering>",
         # changes are shown as accepted, which is the view whose numbers are wanted
@@ -234,3 +250,23 @@ def _package(draft: Draft) -> bytes:
 def change(identifier: int) -> str:
     """Attributes of a tracked change."""
     return _CHANGE.format(identifier)
+
+
+def text_box(paragraphs: str) -> str:
+    """``w:r`` with a text box, as Word writes it: a drawing, and the same text again as fallback."""
+    content = f"<w:txbxContent>{paragraphs}</w:txbxContent>"
+    shape = (
+        '<wps:wsp><wps:cNvSpPr txBox="1"/><wps:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="2400000" cy="900000"/></a:xfrm>'
+        f'<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></wps:spPr><wps:txbx>{content}</wps:txbx><wps:bodyPr/></wps:wsp>'
+    )
+    drawing = (
+        '<w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0"><wp:extent cx="2400000" cy="900000"/>'
+        '<wp:docPr id="1" name="Box 1"/><a:graphic><a:graphicData '
+        'uri="http://schemas.microsoft.com/office/word/2010/wordprocessingShape">'
+        f"{shape}</a:graphicData></a:graphic></wp:inline></w:drawing>"
+    )
+    fallback = f'<w:pict><v:shape style="width:190pt;height:70pt"><v:textbox>{content}</v:textbox></v:shape></w:pict>'
+    return (
+        f'<w:r><mc:AlternateContent><mc:Choice Requires="wps">{drawing}</mc:Choice>'
+        f"<mc:Fallback>{fallback}</mc:Fallback></mc:AlternateContent></w:r>"
+    )
