@@ -4,6 +4,8 @@ Every numbered paragraph holds a marker word of its own (``Q017``), so a label i
 marker in any tool's output. Not for the contracts themselves (``numbering_contracts.py``) or for hostile packages.
 """
 
+# ruff: noqa: E501  (document fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import io
@@ -245,6 +247,11 @@ def _package(draft: Draft) -> bytes:
         for name, content in parts.items():
             write(f"word/{name}.xml", content)
     return buffer.getvalue()
+
+
+def outline(text: str) -> list[tuple[int, str]]:
+    """Levels and words of "0 Rent, 1 amount, 1 date"."""
+    return [(int(part[0]), part[2:]) for part in text.split(", ")]
 
 
 def change(identifier: int) -> str:
