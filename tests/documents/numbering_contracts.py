@@ -385,8 +385,8 @@ def chinese(*, twin: bool = False) -> NumberingContract:
         level(4, "decimal", "%1-%5", suff="space"),
     )
     clauses = outline(
-        "0 总则, 1 定义, 1 标的, 2 机床, 2 附件, 3 图纸, 3 说明书, 4 中文, 4 英文, 0 价款, 1 单价, 2 含税, 5 税率, 1 支付, "
-        "0 交付, 1 地点, 3 仓库"
+        "0 总则, 1 定义, 1 标的, 2 机床, 2 附件, 3 图纸, 3 说明书, 4 中文, 4 英文, 0 价款, 1 单价, 2 含税, 5 税率, "
+        "1 支付, 0 交付, 1 地点, 3 仓库"
     )
     draft.witness = "twin"
     for index, words in (*clauses, *((1, "双方另行约定。") for _ in range(6))):

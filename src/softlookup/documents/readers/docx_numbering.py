@@ -17,7 +17,7 @@ from lxml import etree
 from softlookup.documents.readers.docx_number_formats import custom_format, print_counter
 from softlookup.documents.readers.docx_package import attribute, child, children
 
-__all__ = ["Level", "Numbering", "Printed", "parse_numbering", "print_counter", "whole_number"]
+__all__ = ["Level", "ListInstance", "Numbering", "Printed", "parse_numbering", "print_counter", "whole_number"]
 
 _PLACE = re.compile(r"%([1-9])")
 _INTEGER = re.compile(r"-?[0-9]{1,7}")
@@ -41,7 +41,9 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class _Instance:
+class ListInstance:
+    """One ``w:num``: the levels of its abstract definition with its own overrides."""
+
     abstract: str
     levels: Mapping[int, Level]
     start_overrides: Mapping[int, int]
@@ -65,7 +67,8 @@ class Printed:
 class Numbering:
     """The lists of a document with their running counters; one per document."""
 
-    instances: dict[str, _Instance] = field(default_factory=dict)
+    instances: dict[str, ListInstance] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)  # ``w:name`` of an abstract definition -> a list id of it
     _counters: dict[tuple[str, int], int] = field(default_factory=dict)
     _used_overrides: set[tuple[str, int]] = field(default_factory=set)
 
@@ -100,7 +103,13 @@ class Numbering:
         label = self._render(instance, level).strip()
         return Printed(label, gap, level, is_bullet=False, list_id=instance.abstract) if label else None
 
-    def _count(self, number_id: str, instance: _Instance, level: int) -> None:
+    def restart(self, number_id: str, level: int, value: int) -> None:
+        """Let the next number of list ``number_id`` at ``level`` be ``value``."""
+        instance = self.instances.get(number_id)
+        if instance is not None:
+            self._counters[(instance.abstract, level)] = value - 1
+
+    def _count(self, number_id: str, instance: ListInstance, level: int) -> None:
         key = (instance.abstract, level)
         override = instance.start_overrides.get(level)
         if override is not None and (number_id, level) not in self._used_overrides:
@@ -118,7 +127,7 @@ class Numbering:
             if deeper > level and (restart is None or restart > level):
                 self._counters.pop((instance.abstract, deeper), None)
 
-    def _render(self, instance: _Instance, level: int) -> str:
+    def _render(self, instance: ListInstance, level: int) -> str:
         definition = instance.levels[level]
         if any(int(place) - 1 > level for place in _PLACE.findall(definition.text)):
             return ""  # Word ignores a text that names a deeper level ([MS-OI29500], 2.1.283 c)
@@ -164,9 +173,11 @@ def parse_numbering(root: etree._Element | None) -> Numbering:
             start = child(override, "startOverride")
             if start is not None:
                 starts[index] = _integer(start, 1)
-        numbering.instances[attribute(element, "numId")] = _Instance(
-            attribute(abstract, "abstractNumId"), levels, starts
-        )
+        identifier = attribute(element, "numId")
+        numbering.instances[identifier] = ListInstance(attribute(abstract, "abstractNumId"), levels, starts)
+        name = attribute(child(abstract, "name"), "val")
+        if name:
+            numbering.named.setdefault(name, identifier)
     return numbering
 
 
