@@ -210,9 +210,9 @@ def table(scores: list[Score], contracts: tuple[NumberingContract, ...]) -> str:
         "| tool | labels right | number right, signs aside | paragraphs lost | files crashed |",
         "|---|---|---|---|---|",
     ]
-    lines += [f"| {s.tool} | {s.right}/{s.labels} | {s.near}/{s.labels} | {s.lost} | {s.crashed} |" for s in scores if s.labels]
-    lines += [f"| {s.tool} | {s.complaint} | | | |" for s in scores if not s.labels]
     measured = [s for s in scores if s.labels]
+    lines += [f"| {s.tool} | {s.right}/{s.labels} | {s.near}/{s.labels} | {s.lost} | {s.crashed} |" for s in measured]
+    lines += [f"| {s.tool} | {s.complaint} | | | |" for s in scores if not s.labels]
     lines += ["", "| contract | " + " | ".join(s.tool for s in measured) + " |", "|---" * (len(measured) + 1) + "|"]
     for contract in contracts:
         lines.append(f"| {contract.name} | " + " | ".join(s.by_contract[contract.name] for s in measured) + " |")

@@ -17,6 +17,7 @@ from .numbering_draft import (
     start_override,
 )
 from .numbering_places import places, tracked
+from .numbering_walks import wandering_lists
 
 # number format -> the values at which it is tested
 _WESTERN = {
@@ -424,6 +425,7 @@ def build_contracts() -> tuple[NumberingContract, ...]:
         chinese(),
         places(),
         tracked(),
+        wandering_lists(),
     )
 
 

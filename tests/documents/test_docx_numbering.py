@@ -52,7 +52,7 @@ def test_text_of_every_paragraph_is_kept_and_deleted_text_is_not(contract):
 
 
 def test_the_contracts_are_large_and_the_golden_file_fits_them():
-    assert sum(len(contract.rows) for contract in CONTRACTS) >= 400
+    assert sum(len(contract.rows) for contract in CONTRACTS) >= 600
     for contract in CONTRACTS:
         assert list(printed_labels(contract.name)) == [row.marker for row in contract.rows]
     for twin in build_twins():
@@ -90,10 +90,29 @@ def one_too_many(self, number_id, instance, level):
     self._counters[(instance.abstract, level)] += level > 1
 
 
+def restart_each_level_once(self, number_id, instance, level):
+    used = (number_id, level) in self._used
+    ORIGINAL(self, number_id, instance, level)
+    if not used and level in instance.start_overrides:
+        self._used.add((number_id, level))
+        self._counters[(instance.abstract, level)] = instance.start_overrides[level]
+
+
+def skipped_levels_are_not_used(self, number_id, instance, level):
+    before = set(self._counters)
+    ORIGINAL(self, number_id, instance, level)
+    for upper in range(level):
+        if (instance.abstract, upper) not in before:
+            self._counters.pop((instance.abstract, upper), None)
+
+
 ORIGINAL = Numbering._count
 
 
-@pytest.mark.parametrize("fault", [count_each_num_alone, never_restart, one_too_many])
+@pytest.mark.parametrize(
+    "fault",
+    [count_each_num_alone, never_restart, one_too_many, restart_each_level_once, skipped_levels_are_not_used],
+)
 def test_wrong_counters_are_caught(monkeypatch, fault):
     monkeypatch.setattr(Numbering, "_count", fault)
     assert any(wrong_rows(contract) for contract in CONTRACTS)

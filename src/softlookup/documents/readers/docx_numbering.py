@@ -70,7 +70,7 @@ class Numbering:
     instances: dict[str, ListInstance] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)  # ``w:name`` of an abstract definition -> a list id of it
     _counters: dict[tuple[str, int], int] = field(default_factory=dict)
-    _used_overrides: set[tuple[str, int]] = field(default_factory=set)
+    _used: set[str] = field(default_factory=set)
 
     def level_of_style(self, number_id: str, style_id: str) -> int | None:
         """Level whose ``w:pStyle`` names the style; None when no level does."""
@@ -82,12 +82,12 @@ class Numbering:
     @contextmanager
     def story(self) -> Iterator[None]:
         """Count from the start inside the block, and go on as before after it: for text boxes and notes."""
-        outer = self._counters, self._used_overrides
-        self._counters, self._used_overrides = {}, set()
+        outer = self._counters, self._used
+        self._counters, self._used = {}, set()
         try:
             yield
         finally:
-            self._counters, self._used_overrides = outer
+            self._counters, self._used = outer
 
     def advance(self, number_id: str, level: int) -> Printed | None:
         """Count one paragraph of list ``number_id`` at ``level`` (from 0); None when it prints nothing."""
@@ -112,8 +112,10 @@ class Numbering:
     def _count(self, number_id: str, instance: ListInstance, level: int) -> None:
         key = (instance.abstract, level)
         override = instance.start_overrides.get(level)
-        if override is not None and (number_id, level) not in self._used_overrides:
-            self._used_overrides.add((number_id, level))
+        if override is not None and number_id not in self._used:
+            # a list restarts once, at the first of its paragraphs whose level has an override; Word then goes on
+            # counting on the other levels, whatever their overrides say
+            self._used.add(number_id)
             self._counters[key] = override
         elif key in self._counters:
             self._counters[key] += 1
