@@ -71,4 +71,4 @@ def test_terms_know_the_places_that_use_them() -> None:
     clauses = build_clauses(LEASE, ())
     (term,) = find_definitions(LEASE, clauses)
     assert [LEASE[u.start : u.end] for u in term.uses] == ["Rent", "Rent", "Rent"]
-    assert [u.start for u in term.uses][0] == LEASE.index("Rent. The")
+    assert next(u.start for u in term.uses) == LEASE.index("Rent. The")

@@ -209,7 +209,9 @@ def term_variants(term: str) -> tuple[str, ...]:
     if not term.isascii() and not re.search(r"[A-Za-z]$", term):
         return (term,)
     variants = [term]
-    if term.endswith("ies"):
+    if term.endswith("(s)"):  # "Product(s)" is used as Product and as Products
+        variants += [term[:-3], f"{term[:-3]}s"]
+    elif term.endswith("ies"):
         variants.append(term[:-3] + "y")
     elif term.endswith(("sses", "xes", "shes", "ches")):
         variants.append(term[:-2])
