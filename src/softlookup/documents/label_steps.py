@@ -80,15 +80,17 @@ class LabelSteps:
     def _paragraph(self, index: int, step: str) -> int | None:
         """The clause of 第二款: a numbered child, an unnumbered one, or ``index`` itself if it has two paragraphs."""
         number = int(step[1:]) if step[1:].isdigit() else 0
-        bare = self.heading_only(index)
-        child = self._labelled(index).get(step[1:])
-        if child is not None and (bare or self.brackets_are_paragraphs or self.clause(child).number[0] not in "(（"):
-            return child
-        plain = [c for c in self.children(index) if not self.clause(c).number]
-        place = number - 1 if bare else number - 2
-        if 0 <= place < len(plain):
-            return plain[place]
+        counted = self.paragraphs(index)
+        bracketed = any(self.clause(c).number for c in counted if c != index)
+        if bracketed:  # numbers may be missing or begin late: the label decides
+            return next((c for c in counted if self._last_part(c) == step[1:]), None)
+        if 0 < number <= len(counted):
+            return counted[number - 1]
         return index if 0 < number <= self._paragraphs(index) else None
+
+    def _last_part(self, index: int) -> str:
+        label = label_key(self.clause(index).number) if self.clause(index).number else None
+        return label.parts[-1] if label is not None else ""
 
     def heading_only(self, index: int) -> bool:
         """Whether the clause says nothing before its first child: （一） is then its first 款."""
