@@ -204,7 +204,10 @@ def paragraph_targets(
     source = labels.paragraph_of(source)
     if mine is not None and len(counted) > 1 and (mine != article or source == article):
         place = counted.index(mine)
-        if step == 0:
+        start = labels.clause(mine).span.start
+        before = text[start : min(offset, start + _PARAGRAPH_SEARCHED)].lstrip()
+        later_line = "\n" in before and source == mine != article
+        if step == 0 or (later_line and step < 0 and count == 1):
             return (mine,)
         beside = counted[max(0, place - count) : place] if step < 0 else counted[place + 1 : place + 1 + count]
         if beside:
