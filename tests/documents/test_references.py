@@ -201,6 +201,35 @@ def test_words_that_cite_no_statute(words):
     assert references(EN.format(words, "")) == []
 
 
+def test_a_clause_of_a_definition_is_looked_for_in_the_definition():
+    text = (
+        "1 Terms.\n  1.1 “Liens” means\n    (a) a charge;\n    (b) a pledge.\n"
+        "2 Rent.\n  2.1 See clause (b) of the definition of “Liens”.\n    (a) A.\n    (b) B.\n"
+    )
+    found = find_references(text, outline(text), find_definitions(text, outline(text)))
+    assert [outline(text)[r.targets[0]].index for r in found if r.kind == "explicit"] == [3]
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        ("under clause “(ii),” or", "clause “(ii)"),
+        ("Section 2.2(b) and (c) apply", "Section 2.2(b)|(c)"),
+        ("Section 2.2(a) or (ii) as agreed", "Section 2.2(a)"),
+        ("Section 2.2(i) or (iii) apply", "Section 2.2(i)|(iii)"),
+        ("Section 2.2(h) and (i) apply", "Section 2.2(h)|(i)"),
+        ("clauses (i)(y), (ii) and (iii) of this Section", "clauses (i)(y)|(ii)|(iii)"),
+        ("filed with the SEC. 13", ""),
+        ("Exhibit A - Form of Lease Exhibit B      Form of Deed", ""),
+        ("Sections 1 and 2-3 survive", "Sections 1|2-3"),
+        ("a Schedule 13D is filed", "Schedule 13D"),
+    ],
+)
+def test_which_labels_a_phrase_mentions(words, printed):
+    found = [found[0] for found in references(EN.format(f"It is agreed {words}.", ""))]
+    assert "|".join(word for word in found if word.lower() != "this section") == printed
+
+
 def test_the_recitals_are_a_clause():
     text = "1 Recitals\n2 Price. As set forth in the Recitals and Recital A.\n"
     assert [found[:3] for found in references(text)] == [

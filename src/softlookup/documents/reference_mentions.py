@@ -23,7 +23,8 @@ _WORD = rf"(?:{'|'.join((*_INNER, *_SPACES))}|Secs?\.|§§?)"
 # the label ends there, or a blank was lost before the next word: "Clause 3.1of this Agreement"
 _END = r"(?!\.?\d)(?:(?!\w)|(?=(?:of|and|or|to|hereof|shall|above|below)\b))"
 _MENTION_EN = re.compile(
-    rf"(?<![\w-])(?P<word>(?i:{_WORD}))\s*(?P<label>{_DOTTED}|(?<=\s){_LETTER}(?:{_ITEM})*|(?:{_ITEM})+){_END}"
+    rf"(?<![\w-])(?P<word>(?i:{_WORD}))\s*(?:[\"“](?=\())?"
+    rf"(?P<label>{_DOTTED}|(?<=\s){_LETTER}(?:{_ITEM})*|(?:{_ITEM})+){_END}"
 )
 _NEXT_EN = re.compile(
     # Sections 5 (Payment) and 6, Exhibits 8 ("Rent") and 9
@@ -50,6 +51,7 @@ _HALF_ITEM = re.compile(r"\s(?P<item>[a-z])\)")  # Clause 16.1 b)
 _BARE = re.compile(rf"(?<![\w.$§€£-])\d{{1,2}}\.\d{{1,2}}(?:{_ITEM}){{1,4}}{_END}")
 _BARE_BEFORE = re.compile(r"\b(?:to|under|in|of|by|with|and|or|per|see|from)\s$", re.IGNORECASE)
 _LISTED_ITEM = re.compile(r"\(([^()]{1,6})\)")
+_NEAR = 8  # letters that "(a) or (h)" may skip
 _ENUMERATED_WITHIN = 600  # characters in which "(x)" stands before "(y)" when both count phrases of a sentence
 # no contract has a hundred sections; "Section 409A" is the Internal Revenue Code
 _STATUTE_NUMBER = r"\d{3}|\d+-\d+-\d+"
@@ -60,6 +62,10 @@ _CONTENTS_LINE = re.compile(
 )
 _LOST_BREAK = re.compile(r"[a-z]{2}[^a-zA-Z]*[.:;!?”\"]\s+$")
 _CAPITALS = re.compile(r"[\s.:–—-]{1,6}[A-Z][A-Z]")
+# in a list of exhibits whose lines were joined: "Exhibit B - Form of Deed", "Exhibit C        Form of Lease"
+_LIST_ENTRY = re.compile(
+    r"(?:[ ]{1,3}[-–—][ ]{1,3}|[ ]{5,40})(?:Form|Certificate|List|Description|Legal|[A-Z][a-z]+\s(?:of|and)\s)"
+)
 _LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
 _LETTERS = re.compile(r"[A-Za-z]+|§")
 _THIS_BEFORE = re.compile(r"\bthis\s+$", re.IGNORECASE)
@@ -93,7 +99,7 @@ def english_mentions(text: str) -> Iterator[Mention]:
     title = " ".join(text[:600].lower().split())
     end = 0
     for match in _MENTION_EN.finditer(text):
-        if match.start() < end or _is_printed_label(text, match):
+        if match.start() < end or _is_printed_label(text, match) or _is_commission(text, match):
             continue
         nested = _nested(text, match)
         found = [nested] if nested else _listed(text, match, title)
@@ -210,7 +216,9 @@ def _sibling(base: LabelKey, label: str) -> LabelKey | None:
     items = label_key(label)
     if items is None:
         return None
-    alike = [i for i, part in enumerate(base.parts) if i and _style(part) == _style(items.parts[0])]
+    alike = [
+        i for i, part in enumerate(base.parts) if (i or base.kind == "item") and _style(part) == _style(items.parts[0])
+    ]
     stem = base.parts[: alike[-1]] if alike else base.parts[:-1]
     return LabelKey(base.kind, (*stem, *items.parts))
 
@@ -250,7 +258,8 @@ def _continues(text: str, start: int, printed: str, label: str) -> bool:
         if alike and rank == alike[-1] + 1:
             return True
         counted = any(style in _styles(item) and _rank(item, style) + 1 == rank for item in before)
-        if alike and rank > alike[-1] and not counted:
+        near = alike and alike[-1] < rank <= alike[-1] + _NEAR
+        if near and not counted and not (style.startswith("letter") and _styles(following)[0] != style):
             return True
     return False
 
@@ -280,6 +289,8 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
         return True
     if _CONTENTS_LINE.match(text, match.end()):
         return True
+    if word[:1].isupper() and not _is_plural(word) and _LIST_ENTRY.match(text, match.end()):
+        return True
     line_start = text.rfind("\n", max(0, match.start() - _LABEL_WITHIN), match.start()) + 1
     if line_start == 0 and match.start() > _LABEL_WITHIN:
         return False
@@ -289,6 +300,11 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
     fresh = not earlier.strip() or earlier.endswith("\n\n") or earlier.rstrip()[-1:] in ".;:。；："
     rest = text[match.end() : match.end() + 4]
     return (fresh or bool(re.match(r"\.?(?:\s{2,}|\t|\n)", rest))) and not word.lower().endswith("s")
+
+
+def _is_commission(text: str, match: re.Match[str]) -> bool:
+    """Whether "SEC. 13" ends a sentence about the Commission, and a page."""
+    return match["word"] == "SEC." and text[max(0, match.start() - 4) : match.start()].lower() == "the "
 
 
 def _words(text: str, members: Sequence[tuple[Span, LabelKey, LabelKey | None]]) -> list[str]:

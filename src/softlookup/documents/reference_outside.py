@@ -57,6 +57,8 @@ _STATUTE = re.compile(
     r"|(?:Title|Subtitle|Chapter|Subchapter|Part|Subpart)\s+(?:[IVXLC]{1,7}|\d{1,4}|[A-Z])(?!\w)"
     r"(?:\s+of\s+(?:Title|Subtitle|Chapter|Subchapter|Part|Subpart)\s+(?:[IVXLC]{1,7}|\d{1,4}|[A-Z])(?!\w)){0,3}"
     rf"(?=\s+of\s+(?:the\s+)?{_STATUTORY})"
+    # Part 2.1(a) of the Company Disclosure Schedule
+    rf"|Parts?\s+\d{{1,2}}\.\d{{1,3}}{_ITEMS}(?=\s+of\s+the\s+(?:[A-Z]\w*\s+){{0,4}}(?:Schedules?|Letter)\b)"
     # Item 404 of Regulation S-K
     rf"|Items?\s+\d{{1,4}}(?:\.\d{{1,3}})?{_ITEMS}(?=\s+of\s+(?:Regulation|Form|Schedule)\s)"
     r")"

@@ -20,7 +20,7 @@ from softlookup.documents.reference_labels import ZH_DIGITS, label_key
 _RELATIVE_EN = re.compile(
     r"\b(?P<which>this|(?:the\s+)?(?:immediately\s+)?(?:preceding|previous|foregoing|prior|following|next))\s+"
     r"(?P<unit>section|sub-?section|clause|sub-?clause|article|paragraph|sub-?paragraph|schedule|exhibit|annex|appendix)"
-    r"\b(?!\s*(?:\d|\(?[a-z0-9]{1,4}\)|[IVXLC]+\b|[A-Z]\b))",
+    r"\b(?!\s*(?:\d|[\"“]?\(?[a-z0-9]{1,4}\)|[IVXLC]+\b|[A-Z]\b))",
     re.IGNORECASE,
 )
 _NOT_ZH = {

@@ -40,6 +40,9 @@ from softlookup.documents.reference_relative import (
     same_chinese,
 )
 
+_OF_DEFINITION = re.compile(
+    r"\s+of\s+the\s+definition\s+of\s+(?:the\s+term\s+)?[\"“]?(?P<name>[A-Z][\w’'&-]*(?:\s+(?:of\s+|and\s+)?[A-Z][\w’'&-]*){0,6})"
+)
 _RECITALS = re.compile(r"(?<=[Tt]he[ \n])Recitals?\b|\bRecitals?(?=[ \n]\(?[A-Z1-9]\)?\b)")
 
 
@@ -54,7 +57,7 @@ def find_references(
     """
     positions = ClausePositions(clauses)
     labels = LabelIndex(text, positions)
-    explicit = list(_explicit(text, positions, labels))
+    explicit = list(_explicit(text, positions, labels, terms))
     levels = levels_called(text, explicit)
     placed = [*explicit, *relative_chinese(text, positions, labels, levels)]
     found = chain(
@@ -73,11 +76,21 @@ def find_references(
     return tuple(with_effects(text, result))
 
 
-def _explicit(text: str, positions: ClausePositions, labels: LabelIndex) -> Iterator[CrossReference]:
+def _explicit(
+    text: str, positions: ClausePositions, labels: LabelIndex, terms: Sequence[DefinedTerm]
+) -> Iterator[CrossReference]:
     starts = {_first_character(text, clause) for clause in positions.clauses if clause.number}
+    defined = {name: term for term in reversed(terms) for name in (term.term, *term.aliases)}
     for mention in chain(english_mentions(text), chinese_mentions(text)):
         source = positions.innermost(mention.span.start)
         if source is None or mention.span.start in starts:
+            continue
+        named = _OF_DEFINITION.match(text, mention.span.end) if mention.key.kind == "item" else None
+        term = defined.get(" ".join(named["name"].split())) if named else None
+        if term is not None:  # clause (a) of the definition of "Permitted Liens"
+            place = labels.walk(term.clause, mention.key.parts)
+            status: ReferenceStatus = "resolved" if place.exact else "inferred"
+            yield CrossReference(mention.span, source, (place.clause,), status, kind=_kind(mention, status))
             continue
         reference = _resolved(text, mention, source, labels)
         if reference.targets or not mention.bare:
