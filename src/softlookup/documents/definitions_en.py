@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from softlookup.documents.definition_names import Found, is_name, names_in, one_line
 from softlookup.documents.model import TermKind
 from softlookup.documents.positions import ClausePositions
+from softlookup.documents.writing import has_english
 
 # Markdown keeps its marks: **"Fees"**</span> means
 _MARKUP = r"(?:\*{1,2}|_{1,2}|</?\w+[^<>\n]{0,80}>)*"
@@ -98,6 +99,8 @@ _DEFINITIONS_HEADING = re.compile(r"definition|defined terms|interpretation|хоЪф
 
 def english_definitions(text: str, positions: ClausePositions) -> Iterator[Found]:
     """Names that ``text`` defines, in no order, some of them more than once."""
+    if not has_english(text):
+        return
     yield from _english_means(text)
     yield from _english_parentheses(text)
     yield from _english_short_names(text)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from softlookup.documents.definition_names import Found, names_in
 from softlookup.documents.model import TermKind
-from softlookup.documents.numbering import has_chinese
+from softlookup.documents.writing import has_chinese
 
 _ZH_OPEN, _ZH_CLOSE = r"[\"“”「『＂]", r"[\"“”」』＂]"
 _ZH_QUOTED = rf"{_ZH_OPEN}([^\"“”「『」』＂\n。；]{{1,40}}){_ZH_CLOSE}"

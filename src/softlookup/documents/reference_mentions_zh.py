@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from softlookup.documents.model import Span
-from softlookup.documents.numbering import has_chinese
 from softlookup.documents.reference_labels import ZH_DIGITS, LabelKey, head_length, label_key
 from softlookup.documents.reference_mentions import Mention
+from softlookup.documents.writing import has_chinese
 
 _NUM = rf"[{ZH_DIGITS}\d０-９]+(?:[.．][\d０-９]+)*"
 _ITEM = rf"[（(]\s?(?:[{ZH_DIGITS}\d０-９]{{1,4}}|[a-zA-Z]{{1,4}})\s?[)）]"

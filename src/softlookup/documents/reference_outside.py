@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from softlookup.documents.model import Span
+from softlookup.documents.writing import has_english
 
 # "of the Exchange Act", "of the Company Disclosure Letter"; a heading in parentheses may stand between
 _OF_OTHER = re.compile(
@@ -67,7 +68,7 @@ _STATUTE = re.compile(
 
 def statute_mentions(text: str) -> Iterator[Span]:
     """Places that cite a statute in words that never name a clause of a contract."""
-    for match in _STATUTE.finditer(text):
+    for match in _STATUTE.finditer(text) if has_english(text) else ():
         yield Span(*match.span())
 
 

@@ -13,9 +13,9 @@ from itertools import chain
 
 from softlookup.documents.label_index import LabelIndex
 from softlookup.documents.model import CrossReference, ReferenceStatus, Span
-from softlookup.documents.numbering import has_chinese
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_labels import ZH_DIGITS, label_key
+from softlookup.documents.writing import has_chinese, has_english
 
 _RELATIVE_EN = re.compile(
     r"\b(?P<which>this|(?:the\s+)?(?:immediately\s+)?(?:preceding|previous|foregoing|prior|following|next))\s+"
@@ -70,7 +70,7 @@ def relative_english(
     text: str, positions: ClausePositions, labels: LabelIndex, levels: Levels
 ) -> Iterator[CrossReference]:
     """References such as "this Section"; none without target: "this Article" is then the whole document."""
-    for match in _RELATIVE_EN.finditer(text):
+    for match in _RELATIVE_EN.finditer(text) if has_english(text) else ():
         source = positions.innermost(match.start())
         if source is None:
             continue
