@@ -93,7 +93,7 @@ def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node
     taken = {node.start for node in nodes}
     first = min((node.start for node in nodes if node.style != BOUNDARY), default=len(text))
     nodes.extend(n for n in _heading_nodes(text, blocks, first) if n.start not in taken)
-    footnote = next((block.span.start for block in blocks if block.kind == "footnote"), None)
+    footnote = next((block.span.start for block in blocks if block.kind in ("footnote", "endnote")), None)
     if footnote is not None:
         nodes.append(Node(footnote, footnote, footnote, style=BOUNDARY, heading="Footnotes"))
     last = max((node.start for node in nodes if node.number), default=0)
@@ -144,7 +144,8 @@ def _heading_nodes(text: str, blocks: tuple[Block, ...], first: int) -> list[Nod
 def _with_unnumbered(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node]:
     """Nodes with children for long unnumbered stretches and with clauses for text before the first label."""
     ends = [node.start for node in nodes[1:]] + [len(text)] if nodes else []
-    fine = [block.span.start for block in blocks]
+    # the cells of a table row share a line, which is not cut
+    fine = [block.span.start for block in blocks if not text.endswith("\t", 0, block.span.start)]
     result: list[Node] = []
     first = nodes[0].start if nodes else len(text)
     if text[:first].strip() or not nodes:

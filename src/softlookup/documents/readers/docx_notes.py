@@ -1,0 +1,96 @@
+"""Stories beside the body of a DOCX: footnotes and endnotes (blocks after it), comments, headers and footers."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from softlookup.documents.model import BlockKind, Flag
+from softlookup.documents.readers.docx_blocks import read_story
+from softlookup.documents.readers.docx_fields import ignore_broken_fields
+from softlookup.documents.readers.docx_output import Output, Point
+from softlookup.documents.readers.docx_package import Package, attribute, children, local
+from softlookup.documents.readers.docx_reading import Reading, Story
+from softlookup.documents.readers.docx_revisions import Context
+from softlookup.documents.readers.docx_runs import note_label
+
+
+def read_notes(reading: Reading, package: Package, output: Output, part: str, kind: BlockKind) -> None:
+    """Notes of one kind, in the order of their marks; those without a mark in the view are set aside."""
+    root = package.xml(part)
+    if root is None:
+        return
+    ignore_broken_fields(root)
+    notes = {attribute(e, "id"): e for e in children(root, kind) if attribute(e, "type") in ("", "normal")}
+    done: set[str] = set()
+    while True:  # a note may hold the mark of another one
+        marked = [(number, note) for (k, note), number in reading.notes.items() if k == kind and note not in done]
+        for number, note in sorted(marked):
+            done.add(note)
+            if note in notes:
+                label = note_label(kind, note, number)
+                numbering = reading.fresh_numbering()
+                story = Story(reading, output, part, kind, numbering, lead=f"{label} ", label=label)
+                read_story(story, notes[note], Context())
+                reading.counts[f"{kind}s"] += 1
+        if not marked:
+            break
+    for note, element in notes.items():
+        if note not in done:
+            anchor, flags = reading.absent_notes.get((kind, note), (Point(0), ()))
+            _aside(reading, output, element, (part, kind), anchor, flags)
+
+
+def read_comments(reading: Reading, package: Package, output: Output, part: str) -> None:
+    """Comments, anchored where they were made; author and date stand in ``where``."""
+    root = package.xml(part)
+    if root is None:
+        return
+    ignore_broken_fields(root)
+    for element in children(root, "comment"):
+        who = ", ".join(filter(None, (attribute(element, "author"), attribute(element, "date"))))
+        anchor = reading.comments.get(attribute(element, "id"), Point(0))
+        where = f"{part} by {who}" if who else part
+        reading.counts["comments"] += _aside(reading, output, element, (part, "comment"), anchor, (), where)
+
+
+def read_headers(reading: Reading, package: Package, output: Output, by_id: dict[str, str]) -> None:
+    """Headers and footers, once per section that names them, at its start; ``by_id`` are the parts."""
+    seen: set[str] = set()
+    for start, section in reading.sections:
+        for reference in section:
+            kind = _header_kind(local(reference))
+            part = by_id.get(attribute(reference, "id"), "")
+            root = package.xml(part) if kind is not None and part else None
+            if kind is None or root is None:
+                continue
+            if part not in seen:
+                ignore_broken_fields(root)
+            is_read = _aside(reading, output, root, (part, kind), start, ())
+            reading.counts[f"{kind}s"] += is_read and part not in seen
+            seen.add(part)
+
+
+def _header_kind(name: str) -> BlockKind | None:
+    return "header" if name == "headerReference" else "footer" if name == "footerReference" else None
+
+
+def _aside(
+    reading: Reading,
+    output: Output,
+    element: etree._Element,
+    story_of: tuple[str, BlockKind],
+    anchor: Point,
+    flags: tuple[Flag, ...],
+    where: str = "",
+) -> bool:
+    """Read ``element`` as a story that is set aside as a whole; True when it holds words."""
+    part, kind = story_of
+    own = Output()
+    story = Story(reading, own, part, kind, reading.fresh_numbering(), is_main=False)
+    read_story(story, element, Context())
+    own.close()
+    text = own.text
+    if text.strip():
+        output.set_aside_at(anchor, text, kind, flags, where or part)
+    output.absorb(own, anchor)
+    return bool(text.strip())
