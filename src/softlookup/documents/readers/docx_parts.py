@@ -35,9 +35,9 @@ _REASONS: dict[str, tuple[CoverageState, str]] = {
     "header": ("skipped", "header that no section uses"),
     "footer": ("skipped", "footer that no section uses"),
 }
-_LOST_WORDS = frozenset(("footnotes", "endnotes", "aFChunk", "subDocument", "frame"))
+_LOST_WORDS = frozenset(("numbering", "footnotes", "endnotes", "aFChunk", "subDocument", "frame"))
 _NEEDED: tuple[tuple[str, str, CoverageState, str], ...] = (
-    ("numbering", "numbered", "failed", "automatic numbers cannot be printed"),
+    ("numbering", "numbered", "skipped", "the lists that paragraphs name are not defined, no numbers are printed"),
     ("styles", "styled", "skipped", "numbers and hidden text that styles give are not seen"),
     ("footnotes", "footnote marks", "failed", "the footnotes cannot be read"),
     ("endnotes", "endnote marks", "failed", "the endnotes cannot be read"),

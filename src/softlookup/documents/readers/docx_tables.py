@@ -26,7 +26,7 @@ def read_table(story: Story, table: etree._Element, context: Context, read: Read
     A cell that is empty, or that a merged cell above covers, leaves its tab, so that columns stay in line.
     """
     outer = story.cell
-    story.reading.counts["tables"] += context.is_in(story.reading.view)
+    story.reading.counts["tables"] += story.is_main and context.is_in(story.reading.view)
     number = story.reading.counts[f"tables of {story.part}"] = story.reading.counts[f"tables of {story.part}"] + 1
     properties = child(table, "tblPr")
     context = replace(context, background=_background(story, properties, context))
