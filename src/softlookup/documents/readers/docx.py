@@ -83,7 +83,8 @@ def _read_body(reading: Reading, output: Output, package: Package, root: etree._
 def _result(reading: Reading, output: Output, package: Package, in_text: dict[str, int]) -> ReaderResult:
     text, blocks, asides = output.text, tuple(output.blocks), tuple(output.asides())
     links = resolve_links(text, blocks, reading)
-    rows: list[CoverageRow] = part_rows(package, asides, in_text) + missing_rows(package, reading.counts)
+    rows: list[CoverageRow] = part_rows(package, asides, in_text)
+    rows += missing_rows(package, reading.counts, rows)
     revisions, counts = reading.revisions, reading.counts
     coverage = Coverage(
         rows=tuple(rows),

@@ -37,7 +37,7 @@ def read_notes(reading: Reading, package: Package, output: Output, part: str, ki
     for note, element in notes.items():
         if note not in done:
             anchor, flags = reading.absent_notes.get((kind, note), (Point(0), ()))
-            _aside(reading, output, element, (part, kind), anchor, flags)
+            _put_aside(output, _read_apart(reading, element, part, kind), kind, anchor, flags, part)
 
 
 def read_comments(reading: Reading, package: Package, output: Output, part: str) -> None:
@@ -50,47 +50,46 @@ def read_comments(reading: Reading, package: Package, output: Output, part: str)
         who = ", ".join(filter(None, (attribute(element, "author"), attribute(element, "date"))))
         anchor = reading.comments.get(attribute(element, "id"), Point(0))
         where = f"{part} by {who}" if who else part
-        reading.counts["comments"] += _aside(reading, output, element, (part, "comment"), anchor, (), where)
+        own = _read_apart(reading, element, part, "comment")
+        reading.counts["comments"] += _put_aside(output, own, "comment", anchor, (), where)
 
 
 def read_headers(reading: Reading, package: Package, output: Output, by_id: dict[str, str]) -> None:
     """Headers and footers, once per section that names them, at its start; ``by_id`` are the parts."""
-    seen: set[str] = set()
+    stories: dict[str, Output] = {}
     for start, section in reading.sections:
         for reference in section:
             kind = _header_kind(local(reference))
             part = by_id.get(attribute(reference, "id"), "")
-            root = package.xml(part) if kind is not None and part else None
+            root = package.xml(part) if kind is not None and part != package.main else None
             if kind is None or root is None:
                 continue
-            if part not in seen:
+            if part not in stories:
                 ignore_broken_fields(root)
-            is_read = _aside(reading, output, root, (part, kind), start, ())
-            reading.counts[f"{kind}s"] += is_read and part not in seen
-            seen.add(part)
+                stories[part] = _read_apart(reading, root, part, kind)
+                reading.counts[f"{kind}s"] += bool(stories[part].text.strip())
+            _put_aside(output, stories[part], kind, start, (), part)
 
 
 def _header_kind(name: str) -> BlockKind | None:
     return "header" if name == "headerReference" else "footer" if name == "footerReference" else None
 
 
-def _aside(
-    reading: Reading,
-    output: Output,
-    element: etree._Element,
-    story_of: tuple[str, BlockKind],
-    anchor: Point,
-    flags: tuple[Flag, ...],
-    where: str = "",
-) -> bool:
-    """Read ``element`` as a story that is set aside as a whole; True when it holds words."""
-    part, kind = story_of
+def _read_apart(reading: Reading, element: etree._Element, part: str, kind: BlockKind) -> Output:
+    """``element`` read as a story that is no part of the text."""
     own = Output()
     story = Story(reading, own, part, kind, reading.fresh_numbering(), is_main=False)
     read_story(story, element, Context())
     own.close()
+    return own
+
+
+def _put_aside(
+    output: Output, own: Output, kind: BlockKind, anchor: Point, flags: tuple[Flag, ...], where: str
+) -> bool:
+    """Set a story aside as a whole, and what it set aside itself; True when it holds words."""
     text = own.text
     if text.strip():
-        output.set_aside_at(anchor, text, kind, flags, where or part)
+        output.set_aside_at(anchor, text, kind, flags, where)
     output.absorb(own, anchor)
     return bool(text.strip())

@@ -204,7 +204,7 @@ def _parse(name: str, data: bytes) -> etree._Element:
     try:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        is_large = "xcessive" in str(error) or "huge" in str(error) or "too long" in str(error)
+        is_large = any(word in str(error) for word in ("xcessive", "huge", "HUGE", "limit"))
         what = "nests too deeply or holds an absurdly long text" if is_large else "is not well-formed XML"
         raise DocumentError(f"a sound DOCX is required, its part {name} {what}", _DAMAGED) from error
     if root.getroottree().docinfo.internalDTD is not None:

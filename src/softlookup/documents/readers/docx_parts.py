@@ -95,15 +95,16 @@ def _words(package: Package, part: str) -> int:
     )
 
 
-def missing_rows(package: Package, counts: Counter[str]) -> list[CoverageRow]:
-    """Rows for parts that the text needs and the file lacks without saying so."""
-    rows = []
+def missing_rows(package: Package, counts: Counter[str], told: Iterable[CoverageRow]) -> list[CoverageRow]:
+    """Rows for parts that the text needs and the file lacks, beside those of ``told``."""
+    rows: list[CoverageRow] = []
+    units = {row.unit for row in told}
     folder, _, name = package.main.rpartition("/")
     rels = f"{folder}/_rels/{name}.rels".lstrip("/")
     if rels not in package.names and any(n.startswith(f"{folder}/") for n in package.names - {package.main}):
         rows.append(CoverageRow(rels, "skipped", 0, "missing; parts were looked for under their usual names"))
     for kind, needed, state, loss in _NEEDED:
         part = package.part(kind)
-        if counts[needed] and part not in package.names:
+        if counts[needed] and part not in package.names and part not in units:
             rows.append(CoverageRow(part, state, 0, f"missing: {loss}"))
     return rows
