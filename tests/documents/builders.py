@@ -74,7 +74,8 @@ def field(instruction: str, result: str | None) -> str:
     """A complex field; ``result`` None leaves "separate" out."""
     separate = "" if result is None else f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run(result)}'
     return (
-        f'<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> {instruction} </w:instrText></w:r>'
+        '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
+        f'<w:r><w:instrText xml:space="preserve"> {instruction} </w:instrText></w:r>'
         f'{separate}<w:r><w:fldChar w:fldCharType="end"/></w:r>'
     )
 

@@ -1,5 +1,7 @@
 """Words of DOCX that nobody sees in print: hidden text, white on white, tiny; and what only looks like it."""
 
+# ruff: noqa: E501  (document fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import pytest

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import struct
 import warnings
@@ -143,6 +144,17 @@ def test_deep_nesting_within_the_limit_is_read():
     deep = "<w:sdt><w:sdtContent>" * 60 + paragraph("deep") + "</w:sdtContent></w:sdt>" * 60
     nested = "<w:tbl><w:tr><w:tc>" * 60 + paragraph("cell") + "</w:tc></w:tr></w:tbl>" * 60
     assert read_docx(docx(deep + nested)).text == "deep\ncell"
+
+
+def test_boxes_in_boxes_beyond_all_sense_are_refused_and_a_few_are_read():
+    def nested(depth: int) -> str:
+        return "<w:p><w:r><w:t>x</w:t></w:r><w:txbxContent>" * depth + "</w:txbxContent></w:p>" * depth
+
+    assert read_docx(docx(nested(20))).text.split() == ["x"] * 20
+    with pytest.raises(DocumentError, match="nest"):
+        read_docx(docx(nested(400)))
+    with contextlib.suppress(DocumentError):  # what the parser lets through may be too deep to walk
+        assert read_docx(docx(nested(120))).text.split() == ["x"] * 120
 
 
 def test_main_part_is_found_through_relationships_and_without_them():

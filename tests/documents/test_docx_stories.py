@@ -296,3 +296,23 @@ def test_drawing_text_is_a_text_box():
     shape = "<w:drawing><a:sp><a:txBody><a:p><a:r><a:rPr/><a:t>drawn</a:t></a:r></a:p></a:txBody></a:sp></w:drawing>"
     result = read(paragraph(runs=run("Body") + f"<w:r>{shape}</w:r>"))
     assert (result.text, result.blocks[1].kind) == ("Body\ndrawn", "textbox")
+
+
+def test_emoji_of_newer_words_and_markup_of_the_future_lose_nothing():
+    emoji = '<w:r><mc:AlternateContent><mc:Choice Requires="w16se"><w16se:symEx w16se:font="Segoe UI Emoji" w16se:char="1F600"/></mc:Choice><mc:Fallback><w:t>😀</w:t></mc:Fallback></mc:AlternateContent></w:r>'
+    future = '<w:r><mc:AlternateContent><mc:Choice Requires="w14"><w14:novelty w14:words="x"/></mc:Choice><mc:Fallback><w:t>kept</w:t></mc:Fallback></mc:AlternateContent></w:r>'
+    space = 'xmlns:w16se="http://schemas.microsoft.com/office/word/2015/wordml/symex"'
+    assert read(paragraph(runs=emoji.replace("<w:r>", f"<w:r {space}>") + run(" ") + future)).text == "😀 kept"
+
+
+def test_deleted_text_without_its_wrapper_is_deleted():
+    result = read(paragraph(runs=run("Pay") + "<w:r><w:delText>ten</w:delText></w:r>"))
+    assert (result.text, [(a.text, a.flags) for a in result.aside]) == ("Pay", [("ten", ("deleted",))])
+
+
+def test_notes_of_one_kind_may_mark_those_of_the_other():
+    parts = {
+        "footnotes.xml": story("footnotes", f'<w:footnote w:id="1">{paragraph("foot")}</w:footnote>'),
+        "endnotes.xml": story("endnotes", f'<w:endnote w:id="1">{paragraph(runs=run("end") + note(1))}</w:endnote>'),
+    }
+    assert read(paragraph(runs=run("Body") + note(1, "endnote")), parts).text == "Body[e1]\n[e1] end[1]\n[1] foot"

@@ -42,17 +42,21 @@ def read_docx(data: bytes, options: ReadOptions = DEFAULTS) -> ReaderResult:
             "DOCX or PDF is required, the main part of this Office file is no Word document",
             "save the contract as DOCX or PDF",
         )
-    reading = _start(package, options)
-    output = Output()
+    try:
+        return _read(package, root, options)
+    except RecursionError as error:  # text boxes in text boxes, within the depth that the XML parser allows
+        raise DocumentError(
+            "a sound DOCX is required, this one nests its parts too deeply", "save it again from Word or LibreOffice"
+        ) from error
+
+
+def _read(package: Package, root: etree._Element, options: ReadOptions) -> ReaderResult:
+    reading, output = _start(package, options), Output()
     in_text = {package.main: _read_body(reading, output, package, root)}
-    for kind, part in (("footnote", package.part("footnotes")), ("endnote", package.part("endnotes"))):
-        before = output.length
-        read_notes(reading, package, output, part, "footnote" if kind == "footnote" else "endnote")
-        if output.length > before:
-            in_text[part] = output.length - before
+    in_text |= read_notes(reading, package, output)
     read_comments(reading, package, output, package.part("comments"))
-    relations = [r for r in package.relationships(package.main) if not r.external]
-    read_headers(reading, package, output, {r.id: r.target for r in relations})
+    named = package.relationships(package.main)
+    read_headers(reading, package, output, {r.id: r.target for r in named if not r.external})
     output.close()
     return _result(reading, output, package, in_text)
 

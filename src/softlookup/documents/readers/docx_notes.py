@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from lxml import etree
 
 from softlookup.documents.model import BlockKind, Flag
@@ -13,31 +15,46 @@ from softlookup.documents.readers.docx_reading import Reading, Story
 from softlookup.documents.readers.docx_revisions import Context
 from softlookup.documents.readers.docx_runs import note_label
 
+_MOST_USES = 200  # a header that more sections name again is told often enough
 
-def read_notes(reading: Reading, package: Package, output: Output, part: str, kind: BlockKind) -> None:
-    """Notes of one kind, in the order of their marks; those without a mark in the view are set aside."""
-    root = package.xml(part)
-    if root is None:
-        return
-    ignore_broken_fields(root)
-    notes = {attribute(e, "id"): e for e in children(root, kind) if attribute(e, "type") in ("", "normal")}
-    done: set[str] = set()
-    while True:  # a note may hold the mark of another one
-        marked = [(number, note) for (k, note), number in reading.notes.items() if k == kind and note not in done]
-        for number, note in sorted(marked):
-            done.add(note)
-            if note in notes:
-                label = note_label(kind, note, number)
-                numbering = reading.fresh_numbering()
-                story = Story(reading, output, part, kind, numbering, lead=f"{label} ", label=label)
-                read_story(story, notes[note], Context())
-                reading.counts[f"{kind}s"] += 1
-        if not marked:
-            break
-    for note, element in notes.items():
-        if note not in done:
+
+def read_notes(reading: Reading, package: Package, output: Output) -> dict[str, int]:
+    """Footnotes, then endnotes, in the order of their marks; what each part gave the text.
+
+    Notes without a mark in the view are set aside. A note may hold the mark of another one.
+    """
+    kinds: tuple[BlockKind, ...] = ("footnote", "endnote")
+    parts = {kind: package.part(f"{kind}s") for kind in kinds}
+    notes = {kind: _notes_by_id(package.xml(parts[kind]), kind) for kind in kinds}
+    lengths: dict[str, int] = {}
+    while any(reading.waiting_notes.values()):
+        for kind in kinds:
+            before = output.length
+            for note in reading.waiting_notes.pop(kind, ()):
+                if note in notes[kind]:
+                    _read_note(reading, output, notes[kind].pop(note), parts[kind], kind)
+            if output.length > before:
+                lengths[parts[kind]] = lengths.get(parts[kind], 0) + output.length - before
+    for kind in kinds:
+        for note, element in notes[kind].items():
             anchor, flags = reading.absent_notes.get((kind, note), (Point(0), ()))
-            _put_aside(output, _read_apart(reading, element, part, kind), kind, anchor, flags, part)
+            _put_aside(output, _read_apart(reading, element, parts[kind], kind), kind, anchor, flags, parts[kind])
+    return lengths
+
+
+def _notes_by_id(root: etree._Element | None, kind: str) -> dict[str, etree._Element]:
+    """The notes of a part, its separators left out."""
+    if root is None:
+        return {}
+    ignore_broken_fields(root)
+    return {attribute(e, "id"): e for e in children(root, kind) if attribute(e, "type") in ("", "normal")}
+
+
+def _read_note(reading: Reading, output: Output, element: etree._Element, part: str, kind: BlockKind) -> None:
+    label = note_label(kind, reading.notes[kind, attribute(element, "id")])
+    story = Story(reading, output, part, kind, reading.fresh_numbering(), lead=f"{label} ", label=label)
+    read_story(story, element, Context())
+    reading.counts[f"{kind}s"] += 1
 
 
 def read_comments(reading: Reading, package: Package, output: Output, part: str) -> None:
@@ -57,6 +74,7 @@ def read_comments(reading: Reading, package: Package, output: Output, part: str)
 def read_headers(reading: Reading, package: Package, output: Output, by_id: dict[str, str]) -> None:
     """Headers and footers, once per section that names them, at its start; ``by_id`` are the parts."""
     stories: dict[str, Output] = {}
+    uses: Counter[str] = Counter()
     for start, section in reading.sections:
         for reference in section:
             kind = _header_kind(local(reference))
@@ -68,7 +86,9 @@ def read_headers(reading: Reading, package: Package, output: Output, by_id: dict
                 ignore_broken_fields(root)
                 stories[part] = _read_apart(reading, root, part, kind)
                 reading.counts[f"{kind}s"] += bool(stories[part].text.strip())
-            _put_aside(output, stories[part], kind, start, (), part)
+            uses[part] += 1
+            if uses[part] <= _MOST_USES:
+                _put_aside(output, stories[part], kind, start, (), part)
 
 
 def _header_kind(name: str) -> BlockKind | None:

@@ -70,6 +70,7 @@ class Reading:
     counts: Counter[str] = field(default_factory=Counter)
     paragraphs: Counter[str] = field(default_factory=Counter)  # by part
     notes: dict[tuple[str, str], int] = field(default_factory=dict)  # (kind, id) -> number in the view
+    waiting_notes: dict[str, list[str]] = field(default_factory=dict)  # marked, not read yet
     absent_notes: dict[tuple[str, str], tuple[Point, tuple[Flag, ...]]] = field(default_factory=dict)
     comments: dict[str, Point] = field(default_factory=dict)
     sections: list[tuple[Point, etree._Element]] = field(default_factory=list)

@@ -29,6 +29,7 @@ from softlookup.documents.readers.docx_symbols import UNKNOWN, symbol
 _XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _NO_TEXT = frozenset(("pPr", "rPr", "sdtPr", "sdtEndPr", "tblPr", "tblGrid", "trPr", "tcPr", "sectPr", "smartTagPr"))
 _CHARACTERS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_WORDS = frozenset(("t", "sym", "symEx", "delText"))
 _CONTROLS = frozenset(("checkbox", "dropDownList", "comboBox", "date", "text", "picture"))
 # namespaces whose markup this reader walks into; a Choice that needs another one gives way to its Fallback
 _KNOWN_NAMESPACES = re.compile(
@@ -44,8 +45,10 @@ def read_inline(story: Story, element: etree._Element, context: Context) -> None
     """Everything inside ``element`` in order."""
     for inner in element:
         name = local(inner)
-        if name in ("t", "delText"):
+        if name == "t":
             story.put(_words(inner), context)
+        elif name == "delText":  # deleted, even where its wrapper was lost
+            story.put(_words(inner), context if context.deleted else replace(context, deleted=True))
         elif name in _CHARACTERS:
             story.put(_CHARACTERS[name], context)
         elif name in _ACTIONS:
@@ -198,10 +201,11 @@ def _note(story: Story, element: etree._Element, context: Context) -> None:
     if key not in notes:
         story.reading.counts[f"{kind} marks"] += 1
         notes[key] = story.reading.counts[f"{kind} marks"]
-    story.put(note_label(*key, notes[key]), context, is_generated=True)
+        story.reading.waiting_notes.setdefault(kind, []).append(key[1])
+    story.put(note_label(kind, notes[key]), context, is_generated=True)
 
 
-def note_label(kind: str, _: str, number: int) -> str:
+def note_label(kind: str, number: int) -> str:
     """What stands for the mark of a note: "[3]", "[e3]" for an endnote."""
     return f"[{number}]" if kind == "footnote" else f"[e{number}]"
 
@@ -242,7 +246,7 @@ def control(
 
 
 def _has_words(element: etree._Element) -> bool:
-    return any(local(e) in ("t", "sym", "delText") for e in element.iter())
+    return any(local(e) in _WORDS for e in element.iter())
 
 
 def _inline_control(story: Story, element: etree._Element, context: Context) -> None:
@@ -250,13 +254,16 @@ def _inline_control(story: Story, element: etree._Element, context: Context) -> 
 
 
 def branch(alternatives: etree._Element) -> etree._Element | None:
-    """The one alternative that is read: the first Choice that is understood, else the Fallback."""
+    """The one alternative that is read: the first Choice that is understood, else the Fallback.
+
+    A Choice without words gives way to a Fallback that has some, so that markup of the future loses none.
+    """
     choices = list(children(alternatives, "Choice"))
+    fallback = child(alternatives, "Fallback")
     for choice in choices:
         prefixes = attribute(choice, "Requires").split()
         if all(_KNOWN_NAMESPACES.match(choice.nsmap.get(prefix) or "") for prefix in prefixes):
-            return choice
-    fallback = child(alternatives, "Fallback")
+            return fallback if fallback is not None and _has_words(fallback) and not _has_words(choice) else choice
     return fallback if fallback is not None or not choices else choices[0]
 
 
@@ -297,6 +304,7 @@ def _bookmark_end(story: Story, element: etree._Element, _: Context) -> None:
 _ACTIONS: dict[str, Callable[[Story, etree._Element, Context], None]] = {
     "r": _run,
     "sym": _symbol,
+    "symEx": _symbol,  # emoji since Word 2016
     "fldChar": _field_char,
     "fldSimple": _simple_field,
     "instrText": _instruction,
