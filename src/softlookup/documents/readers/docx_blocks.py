@@ -10,7 +10,6 @@ from lxml import etree
 
 from softlookup.documents.model import Block, BlockKind, Flag, Span
 from softlookup.documents.readers.docx_looks import OFF, fill_of
-from softlookup.documents.readers.docx_numbering import Numbering, Printed
 from softlookup.documents.readers.docx_output import Line
 from softlookup.documents.readers.docx_package import attribute, child, local
 from softlookup.documents.readers.docx_reading import Ending, Label, Story
@@ -82,8 +81,7 @@ def _paragraph(story: Story, element: etree._Element, context: Context) -> None:
     mark_properties = child(actual, "rPr")
     mark = reading.revisions.enter_all(inner, mark_properties)
     ending = Ending(properties, style, mark, story.where)
-    number_id, level = _number_of(story, ending)
-    story.level = level + 1 if number_id else 0
+    story.ending = ending
     if local(element) == "p":
         read_inline(story, element, inner)
     else:
@@ -127,26 +125,11 @@ def flush(story: Story) -> None:
     _read_boxes(story)
 
 
-def _number_of(story: Story, ending: Ending) -> tuple[str, int]:
-    reading = story.reading
-    added = reading.revisions.numbers_were_added(child(ending.properties, "numPr"))
-    number_id, level = reading.styles.numbering_of(
-        None if added else ending.properties, ending.style, reading.numbering
-    )
-    return ("", 0) if number_id == "0" else (number_id, level)
-
-
 def _close(story: Story, ending: Ending) -> None:
     """Write the open line as the paragraph that ``ending`` ends."""
     reading = story.reading
     line, story.line, story.head, story.carried = story.line, Line(), None, None
-    number_id, level = _number_of(story, ending)
-    printed: Printed | None = None
-    if number_id:
-        reading.counts["numbered"] += 1
-        # the number of a deleted paragraph is printed, but the next paragraph gets the same one
-        is_gone = ending.mark.deleted and reading.view == "markup"
-        printed = story.peek(number_id, level) if is_gone else story.numbering.advance(number_id, level)
+    printed = story.count(ending)
     heading = reading.styles.heading_level(ending.properties, ending.style)
     kind = _kind(story, line, ending, heading=heading, is_numbered=printed is not None)
     flags: tuple[Flag, ...] = tuple(f for f in ending.mark.flags if f in ("deleted", "inserted", "moved"))
@@ -160,7 +143,7 @@ def _close(story: Story, ending: Ending) -> None:
     if story.output.write(line, kind, lead=lead, block=block):
         story.lead = story.label = ""
         if printed is not None and block.label and story.is_main:
-            lowest = _lowest_level(story.numbering, number_id, printed.level)
+            lowest = _lowest_level(story, ending)
             place = len(story.output.blocks) - 1
             reading.labels.append(Label(place, printed.list_id, printed.level, block.label, lowest))
     _read_boxes(story)
@@ -178,9 +161,10 @@ def _kind(story: Story, line: Line, ending: Ending, *, heading: int | None, is_n
     return "paragraph" if story.cell is None else "table_cell"
 
 
-def _lowest_level(numbering: Numbering, number_id: str, level: int) -> int:
-    """Outermost level whose number the label of ``level`` prints itself."""
-    instance = numbering.instances.get(number_id)
+def _lowest_level(story: Story, ending: Ending) -> int:
+    """Outermost level whose number the label of the paragraph prints itself."""
+    number_id, level = story.number_of(ending)
+    instance = story.numbering.instances.get(number_id)
     definition = None if instance is None else instance.levels.get(level)
     places = [int(p) - 1 for p in _PLACE.findall(definition.text)] if definition is not None else []
     return min([level, *places])

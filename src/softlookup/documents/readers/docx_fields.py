@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from softlookup.documents.readers.docx_numbering import print_counter
 from softlookup.documents.readers.docx_output import Point
 from softlookup.documents.readers.docx_package import attribute, child, children, local
 
@@ -144,45 +143,3 @@ def form_result(form: etree._Element | None) -> str:
         place = int(index) if index.isdigit() and len(index) < 6 else 0
         return entries[place] if place < len(entries) else ""
     return ""
-
-
-@dataclass(slots=True)
-class AutoNumbers:
-    """Numbers of AUTONUM and LISTNUM fields, which no file stores.
-
-    Word's rules are documented only in outline: AUTONUM counts the paragraphs that have one; LISTNUM counts the
-    next lower level of the paragraph's list. What is printed here is marked as computed.
-    """
-
-    _counts: dict[tuple[str, int], int] = field(default_factory=dict)
-
-    def print(self, instruction: Instruction, level: int) -> str:
-        """Next number of the field; ``level`` is that of its paragraph, from 0."""
-        if instruction.name != "LISTNUM":
-            count = self._next((instruction.name, 0), instruction)
-            return f"{_roman(count) if instruction.name == 'AUTONUMOUT' else count}."
-        stated = instruction.value("l")
-        at = int(stated) - 1 if stated.isdigit() and 1 <= int(stated[:3]) <= 9 else level
-        name = instruction.arguments[0] if instruction.arguments else "NumberDefault"
-        count = self._next((name, at), instruction)
-        for deeper in range(at + 1, 9):
-            self._counts.pop((name, deeper), None)
-        if name == "LegalDefault":
-            return "".join(f"{self._counts.get((name, above), 1)}." for above in range(at + 1))
-        return _default_number(count, at)
-
-    def _next(self, key: tuple[str, int], instruction: Instruction) -> int:
-        start = instruction.value("s")
-        is_given = start.isdigit() and len(start) < 6
-        self._counts[key] = int(start) if is_given else self._counts.get(key, 0) + 1
-        return self._counts[key]
-
-
-def _default_number(count: int, level: int) -> str:
-    """The built-in list NumberDefault: 1) a) i) (1) (a) (i) 1. a. i."""
-    shown = print_counter(count, ("decimal", "lowerLetter", "lowerRoman")[level % 3])
-    return (f"{shown})", f"({shown})", f"{shown}.")[min(level // 3, 2)]
-
-
-def _roman(count: int) -> str:
-    return print_counter(count, "upperRoman")

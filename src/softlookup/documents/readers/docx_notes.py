@@ -26,13 +26,17 @@ def read_notes(reading: Reading, package: Package, output: Output) -> dict[str, 
     kinds: tuple[BlockKind, ...] = ("footnote", "endnote")
     parts = {kind: package.part(f"{kind}s") for kind in kinds}
     notes = {kind: _notes_by_id(package.xml(parts[kind]), kind) for kind in kinds}
+    numberings = {kind: reading.fresh_numbering() for kind in kinds}  # the notes of a kind count on
     lengths: dict[str, int] = {}
     while any(reading.waiting_notes.values()):
         for kind in kinds:
             before = output.length
             for note in reading.waiting_notes.pop(kind, ()):
                 if note in notes[kind]:
-                    _read_note(reading, output, notes[kind].pop(note), parts[kind], kind)
+                    label = note_label(kind, reading.notes[kind, note])
+                    story = Story(reading, output, parts[kind], kind, numberings[kind], lead=f"{label} ", label=label)
+                    read_story(story, notes[kind].pop(note), Context())
+                    reading.counts[f"{kind}s"] += 1
             if output.length > before:
                 lengths[parts[kind]] = lengths.get(parts[kind], 0) + output.length - before
     for kind in kinds:
@@ -48,13 +52,6 @@ def _notes_by_id(root: etree._Element | None, kind: str) -> dict[str, etree._Ele
         return {}
     ignore_broken_fields(root)
     return {attribute(e, "id"): e for e in children(root, kind) if attribute(e, "type") in ("", "normal")}
-
-
-def _read_note(reading: Reading, output: Output, element: etree._Element, part: str, kind: BlockKind) -> None:
-    label = note_label(kind, reading.notes[kind, attribute(element, "id")])
-    story = Story(reading, output, part, kind, reading.fresh_numbering(), lead=f"{label} ", label=label)
-    read_story(story, element, Context())
-    reading.counts[f"{kind}s"] += 1
 
 
 def read_comments(reading: Reading, package: Package, output: Output, part: str) -> None:

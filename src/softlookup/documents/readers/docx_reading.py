@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from softlookup.documents.model import BlockKind, Flag, View
-from softlookup.documents.readers.docx_fields import AutoNumbers, Field, Instruction
+from softlookup.documents.readers.docx_fields import Field, Instruction
+from softlookup.documents.readers.docx_list_fields import FieldNumber, FieldPlace, ListFields
 from softlookup.documents.readers.docx_looks import Looks
 from softlookup.documents.readers.docx_numbering import Numbering, Printed
 from softlookup.documents.readers.docx_output import Line, Output, Point
+from softlookup.documents.readers.docx_package import child
 from softlookup.documents.readers.docx_revisions import Context, Revisions
 from softlookup.documents.readers.docx_styles import Styles
 
@@ -79,7 +81,6 @@ class Reading:
     pointers: list[Pointer] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     without_result: Counter[str] = field(default_factory=Counter)
-    auto_numbers: AutoNumbers = field(default_factory=AutoNumbers)
 
     @property
     def view(self) -> View:
@@ -93,7 +94,7 @@ class Reading:
 
 def _copy(numbering: Numbering) -> Numbering:
     """``numbering`` with counters of its own; the definitions are shared, they do not change."""
-    shared = {id(numbering.instances): numbering.instances}
+    shared = {id(part): part for part in (numbering.instances, numbering.named)}
     return copy.deepcopy(numbering, shared)
 
 
@@ -121,7 +122,9 @@ class Story:
     carried: Ending | None = None  # the last paragraph of a line whose mark is not in the view
     cell: tuple[int, int, int] | None = None  # table, row, column
     contents: int = 0  # open fields that hold a table of contents
-    level: int = 0  # list level of the paragraph before, for LISTNUM
+    ending: Ending | None = None  # the paragraph now read
+    _numbered: tuple[Ending, Printed | None] | None = None  # its number, when that was counted already
+    _list_fields: ListFields | None = None
 
     @property
     def where(self) -> str:
@@ -170,6 +173,36 @@ class Story:
     def _set_aside(self, text: str, flags: tuple[Flag, ...]) -> None:
         self.output.set_aside(self.line, text, self.aside_kind, flags, self.where)
 
-    def peek(self, number_id: str, level: int) -> Printed | None:
-        """The number that the next paragraph of a list would print, without counting it."""
-        return _copy(self.numbering).advance(number_id, level)
+    def number_of(self, ending: Ending) -> tuple[str, int]:
+        """(list, level) of a paragraph; ("", 0) when it has no number."""
+        reading = self.reading
+        added = reading.revisions.numbers_were_added(child(ending.properties, "numPr"))
+        properties = None if added else ending.properties
+        number_id, level = reading.styles.numbering_of(properties, ending.style, reading.numbering)
+        return ("", 0) if number_id == "0" else (number_id, level)
+
+    def count(self, ending: Ending) -> Printed | None:
+        """Count a paragraph in its list; what it prints. A second call for it counts nothing."""
+        if self._numbered is not None and self._numbered[0] is ending:
+            return self._numbered[1]
+        number_id, level = self.number_of(ending)
+        printed: Printed | None = None
+        if number_id:
+            self.reading.counts["numbered"] += 1
+            # the number of a deleted paragraph is printed, but the next paragraph gets the same one
+            is_gone = ending.mark.deleted and self.reading.view == "markup"
+            printed = (_copy(self.numbering) if is_gone else self.numbering).advance(number_id, level)
+        self._numbered = (ending, printed)
+        return printed
+
+    def field_number(self, instruction: str, context: Context) -> FieldNumber | None:
+        """What a field prints that counts: LISTNUM and the like; the paragraph counts before its fields."""
+        if self.ending is None or not context.is_shown(self.reading.view):
+            return None
+        self.count(self.ending)
+        if self._list_fields is None:
+            self._list_fields = ListFields(self.numbering)
+        number_id, level = self.number_of(self.ending)
+        heading = self.reading.styles.heading_level(self.ending.properties, self.ending.style)
+        place = FieldPlace(number_id, level, heading, after_text=not self.line.is_blank())
+        return self._list_fields.number(instruction, place)

@@ -134,8 +134,8 @@ def _end_field(story: Story, ended: Field, context: Context) -> None:
     start = ended.start or story.line.point()
     detail = ended.instruction[:200]
     if ended.in_instruction or story.printed == ended.printed:
-        printed = _without_result(story, ended)
-        detail = f"{detail} (computed)" if name in NUMBERS else detail
+        printed, how = _without_result(story, ended, context)
+        detail += how
         story.put(printed, context, is_generated=True)
         if not printed and name and name not in _SILENT and context.is_shown(story.reading.view):
             story.reading.without_result[name] += 1
@@ -150,17 +150,21 @@ def _end_field(story: Story, ended: Field, context: Context) -> None:
         story.output.mark(start, end, "field", detail)
 
 
-def _without_result(story: Story, ended: Field) -> str:
+def _without_result(story: Story, ended: Field, context: Context) -> tuple[str, str]:
+    """What Word prints for a field that stores nothing, and what is to be said of it."""
     instruction = parse_instruction(ended.instruction)
     if instruction.name in NUMBERS:
-        story.reading.counts["computed_numbers"] += 1
-        return story.reading.auto_numbers.print(instruction, story.level)
+        number = story.field_number(ended.instruction, context)
+        story.reading.counts["computed_numbers"] += number is not None
+        if number is None:
+            return "", ""
+        return number.text, " (computed)" if number.certain else " (computed, Word may print another number)"
     if instruction.name in ("MACROBUTTON", "GOTOBUTTON"):  # its text stands in the instruction
-        return " ".join(ended.instruction.split()[2:])
+        return " ".join(ended.instruction.split()[2:]), ""
     if instruction.name == "SYMBOL" and instruction.arguments[:1] and instruction.arguments[0].isdigit():
         font = re.search(r'\\f\s*"?([^"\\]{1,60})', ended.instruction)
-        return symbol(font[1].strip() if font else "", f"{int(instruction.arguments[0][:6]):X}")
-    return form_result(ended.form)
+        return symbol(font[1].strip() if font else "", f"{int(instruction.arguments[0][:6]):X}"), ""
+    return form_result(ended.form), ""
 
 
 def _points_to(story: Story, start: Point, end: Point, bookmark: str) -> None:
