@@ -124,10 +124,10 @@ def test_other_fields_keep_their_result():
     )
     assert result.text == "start r0 r1 r2 r3 r4 r5 r6 r7"
     assert [m.detail for m in result.marks] == names
-    assert len(result.links) == 2
+    assert not result.links  # a page number refers to no clause
 
 
-def test_contents_over_several_paragraphs_are_toc_blocks_with_links():
+def test_contents_over_several_paragraphs_are_toc_blocks():
     def entry(runs: str) -> str:
         return f'<w:hyperlink w:anchor="t">{runs}{field("PAGEREF t", "3")}</w:hyperlink>'
 
@@ -138,8 +138,7 @@ def test_contents_over_several_paragraphs_are_toc_blocks_with_links():
     result = read(toc)
     assert [b.kind for b in result.blocks] == ["paragraph", "toc", "toc", "paragraph", "list_item"]
     assert result.text.split("\n")[3:] == ["Preamble", "1.\tBoat"]
-    target = result.text.index("1.\tBoat")
-    assert {link.target for link in result.links} == {target}
+    assert not result.links  # an entry of the contents is no reference
     assert not [m for m in result.marks if m.flag == "stale_ref"]
 
 

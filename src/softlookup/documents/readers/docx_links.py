@@ -29,7 +29,7 @@ def resolve_links(text: str, blocks: Sequence[Block], reading: Reading) -> Links
     """Links of all fields and hyperlinks that name a bookmark.
 
     A field is stale when its bookmark is gone, when Word itself printed an error, or when its words are not what
-    the bookmark gives now.
+    the bookmark gives now. Page numbers, marks of notes and entries of a table of contents refer to no clause.
     """
     starts = [block.span.start for block in blocks]
     contexts = full_contexts(reading.labels)
@@ -44,12 +44,14 @@ def resolve_links(text: str, blocks: Sequence[Block], reading: Reading) -> Links
         if bookmark is None:
             stale.append(Mark(span, "stale_ref", f"no bookmark {pointer.bookmark[:80]}"))
             continue
+        if pointer.instruction is not None and pointer.instruction.name in ("NOTEREF", "PAGEREF"):
+            continue
+        if blocks[max(0, bisect_right(starts, span.start) - 1)].kind == "toc":
+            continue
         block = max(0, bisect_right(starts, bookmark.start.offset) - 1)
-        computed = ""
-        if pointer.instruction is not None and pointer.instruction.name not in ("NOTEREF", "PAGEREF"):
-            computed = _disagrees(text, span, pointer, bookmark, contexts.get(block, ()))
-            if computed or _ERROR.match(text, span.start):
-                stale.append(Mark(span, "stale_ref", f"now {computed}" if computed else "an error of Word's"))
+        computed = _disagrees(text, span, pointer, bookmark, contexts.get(block, ()))
+        if computed or (pointer.instruction is not None and _ERROR.match(text, span.start)):
+            stale.append(Mark(span, "stale_ref", f"now {computed}" if computed else "an error of Word's"))
         links.append(Link(span, starts[block], computed))
     links.sort(key=lambda link: (link.span, link.target))
     return Links(tuple(links), tuple(stale))
