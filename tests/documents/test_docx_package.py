@@ -211,6 +211,18 @@ def test_words_of_charts_are_counted():
     assert next(r for r in read_docx(data).coverage.rows if r.unit == "word/charts/chart1.xml").characters_aside == 7
 
 
+def test_many_parts_of_one_kind_share_a_row_and_lost_words_never_do():
+    pictures = [(f"p{n}", "image", f"media/{n}.png") for n in range(40)]
+    chunks = [(f"c{n}", "aFChunk", f"chunk{n}.html") for n in range(20)]
+    parts = {MAIN_RELS: relationships(*pictures, *chunks)} | {
+        f"word/{target}": "x" for _, _, target in pictures + chunks
+    }
+    found = rows(docx(paragraph("Body"), parts))
+    assert found["31 more parts"] == ("skipped", "picture")
+    assert sum(reason == "picture" for _, reason in found.values()) == 10
+    assert sum(state == "failed" for state, _ in found.values()) == 20
+
+
 def test_targets_outside_the_file_are_told_and_links_are_not():
     parts = {
         MAIN_RELS: relationships(("a", "hyperlink", "http://x.example"), ("b", "image", "http://x.example/i.png"), ("s", "settings", "settings.xml"), external=("a", "b")),

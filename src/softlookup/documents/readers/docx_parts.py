@@ -13,8 +13,9 @@ _WITHOUT_TEXT = frozenset((
     "commentsExtended", "commentsIds", "commentsExtensible", "stylesWithEffects", "hyperlink", "diagramLayout",
     "diagramQuickStyle", "diagramColors", "diagramDrawing", "keyMapCustomizations", "attachedToolbars", "documenttasks",
     "recipientData", "printerSettings", "customXmlProps", "chartUserShapes", "chartStyle", "chartColorStyle", "font",
-    "classificationlabels",
+    "classificationlabels", "activeXControlBinary",
 ))  # fmt: skip
+_MOST_ROWS = 10
 _READ = frozenset(("footnotes", "endnotes", "comments", "header", "footer"))
 _REASONS: dict[str, tuple[CoverageState, str]] = {
     "image": ("skipped", "picture"),
@@ -55,12 +56,22 @@ def part_rows(package: Package, asides: Iterable[Aside], in_text: dict[str, int]
     ]
     rows += [CoverageRow(part, "read", 0, _kept(part), count) for part, count in sorted(beside.items())]
     told = {row.unit for row in rows}
+    unread: dict[str, list[CoverageRow]] = {}
     for relation in package.all_relationships():
         row = _row(package, relation)
         if row is not None and row.unit not in told:
             told.add(row.unit)
-            rows.append(row)
-    return rows
+            unread.setdefault(row.reason if row.state == "skipped" else row.unit, []).append(row)
+    return rows + [row for alike in unread.values() for row in _shortened(alike)]
+
+
+def _shortened(rows: list[CoverageRow]) -> list[CoverageRow]:
+    """The first rows of one reason, and one row for the rest: a file may hold hundreds of pictures."""
+    if len(rows) <= _MOST_ROWS:
+        return rows
+    shown, rest = rows[: _MOST_ROWS - 1], rows[_MOST_ROWS - 1 :]
+    beside = sum(row.characters_aside for row in rest)
+    return [*shown, CoverageRow(f"{len(rest)} more parts", rest[0].state, 0, rest[0].reason, beside)]
 
 
 def _kept(part: str) -> str:
