@@ -1,0 +1,45 @@
+"""Characters in a text that a reader should be told of: control characters, invisible ones, blanks; no removal.
+
+They stay in the text, for offsets and quotes must hold; each run is marked and the kinds are counted in notes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from softlookup.documents.model import Mark, Span
+
+_MAX_MARKS = 20_000
+_ODD = re.compile(
+    "(?P<ansi>\x1b\\[[0-9;?]{0,20}[A-Za-z])"
+    "|(?P<control>[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]{1,200})"
+    "|(?P<bidi>[\u202a-\u202e\u2066-\u2069]{1,200})"
+    "|(?P<invisible>[\u200b\u200c\u200d\u200e\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]{1,200})"
+)
+_NAMES = {
+    "ansi": "terminal escape sequence", "control": "control character", "bidi": "bidirectional override",
+    "invisible": "invisible character",
+}  # fmt: skip
+_BLANK = re.compile(
+    r"(?P<omitted>[\[［【](?:[ ]{0,3}\*){1,20}[ ]{0,3}[\]］】]|[\[［【][ ]?(?:[●•]{1,4}|(?i:redacted|omitted))[ ]?[\]］】]"
+    r"|[█■]{2,200}|(?<![\w*])\*{3}(?![\w*]))"
+    r"|(?P<blank>_{3,400}|＿{2,400})"
+)
+
+
+def find_marks(text: str) -> tuple[tuple[Mark, ...], tuple[str, ...]]:
+    """Marks of control and invisible characters, redactions and blanks in ``text``, in order, with notes."""
+    marks: list[Mark] = []
+    counts: Counter[str] = Counter()
+    for match in _ODD.finditer(text):
+        kind = match.lastgroup or "control"
+        counts[kind] += 1 if kind == "ansi" else len(match[0])
+        marks.append(Mark(Span(*match.span()), "control_chars", _NAMES[kind]))
+    for match in _BLANK.finditer(text):
+        marks.append(Mark(Span(*match.span()), "redacted", match.lastgroup or ""))
+    marks.sort(key=lambda mark: mark.span)
+    notes = tuple(f"{_NAMES[kind]}s kept in the text and marked: {counts[kind]}" for kind in _NAMES if counts[kind])
+    if len(marks) > _MAX_MARKS:
+        notes += (f"only the first {_MAX_MARKS} of {len(marks)} marked places are listed",)
+    return tuple(marks[:_MAX_MARKS]), notes
