@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
 from io import BytesIO
 
 from softlookup.errors import DocumentError
@@ -52,6 +53,8 @@ _MAIL = re.compile(
     rb":[^\n]{0,2000}\r?\n(?:[ \t][^\n]{0,2000}\r?\n){0,50}){3,100}",
     re.I,
 )
+_EMAIL = ("an e-mail (.eml)", "save its attachment, or its text as a text file")
+_WEB_ARCHIVE = ("a saved web archive (.mht)", "save the page as HTML, DOCX or PDF")
 _XML_WORD = re.compile(rb"<\?mso-application[^>]{0,60}Word|<w:wordDocument\b|<pkg:package\b|<office:document\b")
 
 
@@ -76,11 +79,7 @@ def refuse_foreign(data: bytes) -> None:
         _refuse("a Word or OpenDocument XML file", SAVE_AS)
     mail = _MAIL.match(head)
     if mail and re.search(rb"^(?:MIME-Version|Received|Message-ID|Return-Path):", mail[0], re.I | re.M):
-        page = re.search(rb"multipart/related", mail[0], re.I)
-        _refuse(*(("a saved web archive (.mht)", "save the page as HTML, DOCX or PDF") if page else _EMAIL))
-
-
-_EMAIL = ("an e-mail (.eml)", "save its attachment, or its text as a text file")
+        _refuse(*(_WEB_ARCHIVE if re.search(rb"multipart/related", mail[0], re.I) else _EMAIL))
 
 
 def _refuse(what: str, remedy: str) -> None:
@@ -117,7 +116,8 @@ def _refuse_zipped(data: bytes) -> None:
             kind = b""
             if "mimetype" in names and archive.getinfo("mimetype").file_size < 200:
                 kind = archive.read("mimetype")
-    except Exception:  # a damaged or hostile archive: the DOCX reader says what is wrong with it
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, zlib.error, EOFError):
+        # damaged or hostile: the DOCX reader says what is wrong with it
         return
     if kind.startswith(b"application/vnd.oasis.opendocument"):
         what = "text (.odt)" if b"text" in kind else "sheet or drawing"

@@ -17,10 +17,10 @@ from softlookup.documents.model import Document, Source, View
 from softlookup.documents.readers import ReaderResult, ReadOptions
 from softlookup.documents.readers.docx import read_docx
 from softlookup.documents.readers.edgar import is_submission, read_edgar
+from softlookup.documents.readers.encodings import decode
 from softlookup.documents.readers.html import declared_encoding, read_html
 from softlookup.documents.readers.markdown import read_markdown
 from softlookup.documents.readers.pdf import read_pdf
-from softlookup.documents.readers.encodings import decode
 from softlookup.documents.readers.text import normalise_line_ends, read_plain
 from softlookup.documents.references import find_references
 from softlookup.documents.structure import build_structure

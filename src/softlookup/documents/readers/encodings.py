@@ -106,7 +106,8 @@ def _as_asked(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
         better = _otherwise(data, name)
         if better:
             raise DocumentError(
-                f"the file is no {encoding} text: decoded so it is a jumble of rare characters, while it reads as {better}",
+                f"the file is no {encoding} text: decoded so it is a jumble of rare characters, "
+                f"while it reads as {better}",
                 "leave --encoding out or name another encoding",
             )
     return text, (f"encoding {name} (as asked)",)

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 
 _NUMBER = re.compile(
     r"[ \t]*(?:[-–—][ ]?)?(?:(?:Page|PAGE|page|第)[ ]?)?(?:(?P<part>[A-Z]{1,2}|[A-Z]?\d{0,2})[-–—])?"
-    r"(?P<number>\d{1,4}|[ivxlc]{1,8}|[IVXLC]{1,8})(?:[ ]?页)?(?:[ ]?(?:of|/|共)[ ]?\d{1,4}(?:[ ]?页)?)?(?:[ ]?[-–—])?[ \t]*"
+    r"(?P<number>\d{1,4}|[ivxlc]{1,8}|[IVXLC]{1,8})(?:[ ]?页)?"
+    r"(?:[ ]?(?:of|/|共)[ ]?\d{1,4}(?:[ ]?页)?)?(?:[ ]?[-–—])?[ \t]*"
 )
 _LABEL = re.compile(
-    r"[ \t]*(?:\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,6})[.)]|\d{1,3}\.\d|§|第|[（(][一二三四五六七八九十\d]|[一二三四五六七八九十]{1,3}、"
-    r"|(?:Section|SECTION|Article|ARTICLE|Exhibit|EXHIBIT|Schedule|SCHEDULE|Annex|ANNEX|Appendix|APPENDIX)\b|[•·*-][ ])"
+    r"[ \t]*(?:\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,6})[.)]|\d{1,3}\.\d|§|第|[（(][一二三四五六七八九十\d]"
+    r"|[一二三四五六七八九十]{1,3}、|[•·*-][ ]"
+    r"|(?:Section|SECTION|Article|ARTICLE|Exhibit|EXHIBIT|Schedule|SCHEDULE|Annex|ANNEX|Appendix|APPENDIX)\b)"
 )
 _FINAL = tuple('.;:!?。；：！？)"”’_]')
 

@@ -61,7 +61,7 @@ def with_pages(text: str, blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...],
 def _joined(text: str, blocks: list[Block]) -> tuple[Block, ...]:
     """Blocks of one paragraph on two pages made one; page marks and page numbers between them go in."""
     result: list[Block] = []
-    for at, block in enumerate(blocks):
+    for block in blocks:
         words = text[block.span.start : block.span.end]
         if result and result[-1].page != block.page and not _is_page_line(words):
             back = len(result) - 1
@@ -71,7 +71,7 @@ def _joined(text: str, blocks: list[Block]) -> tuple[Block, ...]:
             if goes_on(_words(text, before).rsplit("\n", 1)[-1], words.split("\n", 1)[0]):
                 result[back:] = [replace(before, span=Span(before.span.start, block.span.end))]
                 continue
-        result.append(blocks[at])
+        result.append(block)
     return tuple(result)
 
 

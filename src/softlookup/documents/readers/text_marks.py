@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from softlookup.documents.model import Mark, Span
 
@@ -17,26 +18,41 @@ _ODD = re.compile(
     "|(?P<bidi>[\u202a-\u202e\u2066-\u2069]{1,200})"
     "|(?P<invisible>[\u200b\u200c\u200d\u200e\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]{1,200})"
 )
+# one class of characters is searched many times faster than the alternatives above
+_ODD_START = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+_BLANK_START = re.compile(r"[\[［【█■*_＿]")
 _NAMES = {
     "ansi": "terminal escape sequence", "control": "control character", "bidi": "bidirectional override",
     "invisible": "invisible character",
 }  # fmt: skip
 _BLANK = re.compile(
-    r"(?P<omitted>[\[［【](?:[ ]{0,3}\*){1,20}[ ]{0,3}[\]］】]|[\[［【][ ]?(?:[●•]{1,4}|(?i:redacted|omitted))[ ]?[\]］】]"
-    r"|[█■]{2,200}|(?<![\w*])\*{3}(?![\w*]))"
+    r"(?P<omitted>[\[［【](?:[ ]{0,3}\*){1,20}[ ]{0,3}[\]］】]"
+    r"|[\[［【][ ]?(?:[●•]{1,4}|(?i:redacted|omitted))[ ]?[\]］】]|[█■]{2,200}|(?<![\w*])\*{3}(?![\w*]))"
     r"|(?P<blank>_{3,400}|＿{2,400})"
 )
+
+
+def _from_starts(start: re.Pattern[str], whole: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Matches of ``whole``, looked for only where ``start`` matches."""
+    position = 0
+    while found := start.search(text, position):
+        match = whole.match(text, found.start())
+        if match is not None:
+            yield match
+        position = match.end() if match is not None else found.end()
 
 
 def find_marks(text: str) -> tuple[tuple[Mark, ...], tuple[str, ...]]:
     """Marks of control and invisible characters, redactions and blanks in ``text``, in order, with notes."""
     marks: list[Mark] = []
     counts: Counter[str] = Counter()
-    for match in _ODD.finditer(text):
+    for match in _from_starts(_ODD_START, _ODD, text):
         kind = match.lastgroup or "control"
         counts[kind] += 1 if kind == "ansi" else len(match[0])
         marks.append(Mark(Span(*match.span()), "control_chars", _NAMES[kind]))
-    for match in _BLANK.finditer(text):
+    for match in _from_starts(_BLANK_START, _BLANK, text):
         marks.append(Mark(Span(*match.span()), "redacted", match.lastgroup or ""))
     marks.sort(key=lambda mark: mark.span)
     notes = tuple(f"{_NAMES[kind]}s kept in the text and marked: {counts[kind]}" for kind in _NAMES if counts[kind])
