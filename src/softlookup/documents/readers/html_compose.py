@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from softlookup.documents.model import Aside, Block, Flag, Link, Mark, Span
-from softlookup.documents.readers.html_pages import PageMap, map_pages
 from softlookup.documents.readers.html_writer import Line, Place, Writer
+from softlookup.documents.readers.page_map import PageMap, map_pages
 from softlookup.documents.readers.pages import goes_on
 from softlookup.documents.readers.text import paragraphs
 

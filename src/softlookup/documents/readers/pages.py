@@ -18,14 +18,14 @@ _LABEL = re.compile(
     r"|[一二三四五六七八九十]{1,3}、|[•·*-][ ]"
     r"|(?:Section|SECTION|Article|ARTICLE|Exhibit|EXHIBIT|Schedule|SCHEDULE|Annex|ANNEX|Appendix|APPENDIX)\b)"
 )
+_FULL = 50  # characters; a line of running text is no shorter
 _FINAL = tuple('.;:!?。；：！？)"”’_]')
 
 
 def page_number(line: str) -> str | None:
     """The number of a line that holds a page number alone; None for any other line."""
-    if len(line) > 60:
-        return None
-    found = _NUMBER.fullmatch(line)
+    line = line.strip()
+    found = _NUMBER.fullmatch(line) if len(line) <= 40 else None
     return None if found is None else found["number"]
 
 
@@ -34,8 +34,11 @@ def same_line(line: str) -> str:
     return re.sub(r"\d+", "#", " ".join(line.split()))
 
 
-def goes_on(before: str, after: str) -> bool:
-    """True when the paragraph that ends a page with line ``before`` goes on with line ``after`` on the next one."""
+def goes_on(before: str, after: str, above: str = "") -> bool:
+    """True when the paragraph that ends a page with line ``before`` goes on with line ``after`` on the next one.
+
+    ``above`` is the line above ``before``: below a full line even a short one is no title.
+    """
     before, after = before.rstrip(), after.strip()
     if not before.strip() or not after or _LABEL.match(after):
         return False
@@ -45,7 +48,9 @@ def goes_on(before: str, after: str) -> bool:
     if first.islower():
         return True
     is_title = before.strip().isupper() or after.isupper()
-    return not is_title and (len(before.strip()) >= 50 or before.endswith((",", "，", "、")))
+    return not is_title and (
+        len(before.strip()) >= _FULL or len(above.strip()) >= _FULL or before.endswith((",", "，", "、"))
+    )
 
 
 def page_offset(numbers: Sequence[str | None]) -> int | None:

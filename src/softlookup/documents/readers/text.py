@@ -68,7 +68,8 @@ def _joined(text: str, blocks: list[Block]) -> tuple[Block, ...]:
             while back > 0 and len(result) - back < 4 and _is_page_line(_words(text, result[back])):
                 back -= 1
             before = result[back]
-            if goes_on(_words(text, before).rsplit("\n", 1)[-1], words.split("\n", 1)[0]):
+            above, last = ["", *_words(text, before).split("\n")][-2:]
+            if goes_on(last, words.split("\n", 1)[0], above):
                 result[back:] = [replace(before, span=Span(before.span.start, block.span.end))]
                 continue
         result.append(block)
@@ -95,10 +96,10 @@ def normalise_line_ends(text: str) -> tuple[str, tuple[str, ...]]:
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
 
-def paragraphs(text: str, offset: int = 0) -> tuple[Block, ...]:
-    """Blocks between blank lines; when the text has none to speak of, one block per line."""
+def paragraphs(text: str, offset: int = 0, *, is_wrapped: bool | None = None) -> tuple[Block, ...]:
+    """Blocks between blank lines when lines were broken at a fixed width, else one block per line."""
     lines = list(re.finditer(r"[^\n]*\S[^\n]*", text))
-    if not is_hard_wrapped(text):
+    if not (is_hard_wrapped(text) if is_wrapped is None else is_wrapped):
         return tuple(Block(span=_trimmed(text, m.start(), m.end(), offset)) for m in lines)
     return tuple(Block(span=_trimmed(text, m.start(), m.end(), offset)) for m in _PARAGRAPH.finditer(text))
 

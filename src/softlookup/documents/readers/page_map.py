@@ -1,6 +1,6 @@
-"""Pages of an HTML exhibit that was printed once: which lines are page numbers and running lines.
+"""Pages of an exhibit that was printed once: which lines are page numbers and running lines.
 
-A rule (``<hr>``) is a page break only beside page numbers that count on; a break that the style states always is.
+Shared by HTML and old EDGAR text. A rule (``<hr>``) is a page break only beside page numbers that count on; a break that the style states always is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from softlookup.documents.model import BlockKind
 from softlookup.documents.readers.pages import page_number, page_offset, same_line
 
-_RUNNING = 120  # characters; a running line is no longer
+_RUNNING, _RUNNING_WORDS = 120, 12  # characters and words; a running line is no longer
 _DEEP = 3  # lines from the break
 
 
@@ -103,13 +103,17 @@ def _running_lines(
             place = bisect_right(filled, at - 1) + (-1 if side < 0 else 0)
             stretch = [filled[p] for p in range(place, place + side * _DEEP, side) if 0 <= p < len(filled)]
             stretches.append(stretch)
-            near.update({same_line(lines[line]) for line in stretch if len(lines[line]) <= _RUNNING})
+            near.update({same_line(lines[line]) for line in stretch if _is_short(lines[line])})
         needed = max(3, round(0.3 * len(breaks)))
         for stretch in stretches:
             for line in stretch:
-                if len(lines[line]) > _RUNNING or not (line in furniture or near[same_line(lines[line])] >= needed):
+                if not _is_short(lines[line]) or not (line in furniture or near[same_line(lines[line])] >= needed):
                     break
                 furniture.setdefault(line, kind)
+
+
+def _is_short(line: str) -> bool:
+    return len(line) <= _RUNNING and len(line.split()) <= _RUNNING_WORDS
 
 
 def _last_number(
