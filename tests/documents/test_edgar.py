@@ -155,7 +155,7 @@ def test_pages_of_old_text_are_a_map_and_not_paragraphs():
 
 
 def test_running_lines_go_aside_only_when_they_recur():
-    pages = [f"{wrapped('The yard repairs the boats of the owner. ' * 20)}" for _ in range(5)]
+    pages = [wrapped(f"The yard repairs the boat number {'I' * page} of the owner. " * 20) for page in range(1, 6)]
     recurring = "\n\n<PAGE>\n          BOAT SERVICES (CONTINUED)\n\n".join(pages)
     result = read_edgar(submission(member("EX-10.1", recurring)))
     assert "CONTINUED" not in result.text

@@ -159,7 +159,7 @@ def _read_textual(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, 
         return kind, read_html(text, notes, options)
     if kind == "markdown":
         normalised, line_notes = normalise_line_ends(text)
-        return kind, read_markdown(normalised, notes + line_notes)
+        return kind, read_markdown(normalised, notes + line_notes, options)
     return kind, read_plain(text, notes)
 
 
