@@ -82,7 +82,7 @@ def known_codec(name: str) -> str | None:
     """Python's name of the text encoding ``name``; None when there is none or it is not one of text files."""
     try:
         found = codecs.lookup(name.strip()).name
-        b"".decode(found)  # refuses hex, zip and the like
+        b"a ".decode(found, "replace")  # refuses hex, rot13 and the like
     except (LookupError, ValueError, UnicodeError):
         return None
     return None if found in _NO_TEXT else found

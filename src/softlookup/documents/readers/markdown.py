@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 
-from softlookup.documents.model import Block, BlockKind, Coverage, CoverageCounts, CoverageRow, Mark, Span
+from softlookup.documents.model import Block, BlockKind, Coverage, CoverageCounts, CoverageRow, Span
 from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.documents.readers.markdown_markup import Markup, find_links, read_markup
 from softlookup.documents.readers.text_marks import find_marks
@@ -26,7 +26,6 @@ _TYPED = re.compile(
 )
 _NOTE = re.compile(r"[ ]{0,3}\[\^[^\]\s]{1,50}\]:")
 _TABLE_RULE = re.compile(r"^[ \t]{0,20}\|[ \t:|-]{1,400}$", re.M)
-_RULE = re.compile(r"[ \t*_-]+$")
 
 
 @dataclass(slots=True)
@@ -60,7 +59,6 @@ def read_markdown(text: str, notes: tuple[str, ...] = (), options: ReadOptions =
             _add_line(text, line, state)
     blocks = tuple(state.blocks)
     marks, mark_notes = find_marks(text)
-    marks = tuple(mark for mark in marks if not _is_rule(text, mark))
     row = CoverageRow("file", "read", len(text), characters_aside=sum(len(aside.text) for aside in markup.asides))
     coverage = Coverage((row,), notes=notes + _notes(markup) + mark_notes, counts=_counts(text, markup, blocks))
     return ReaderResult(
@@ -160,13 +158,6 @@ def _implied(item: re.Match[str], open_items: list[_Item]) -> str:
     label = f"{parent}.{number}" if parent else str(number)
     open_items.append(_Item(indent, printed, label))
     return label if parent or number != printed else ""
-
-
-def _is_rule(text: str, mark: Mark) -> bool:
-    """True for stars or underscores that draw a line across the page."""
-    begin = text.rfind("\n", 0, mark.span.start) + 1
-    end = text.find("\n", mark.span.end)
-    return mark.flag == "redacted" and bool(_RULE.fullmatch(text[begin : end if end >= 0 else len(text)]))
 
 
 def _notes(markup: Markup) -> tuple[str, ...]:

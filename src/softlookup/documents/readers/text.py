@@ -7,6 +7,7 @@ joined by the blocks only; form feeds and ``<PAGE>`` lines stay and give the pag
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_right
 from dataclasses import replace
@@ -52,10 +53,18 @@ def with_pages(text: str, blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...],
     first = 1 if text[: breaks[0]].replace("<PAGE>", "").strip() else 0
     paged: list[Block] = []
     for block in blocks:
-        page = max(1, first + bisect_right(breaks, block.span.start))
-        paged.append(replace(block, page=page))
+        for span in _cut(text, block.span, breaks):
+            paged.append(replace(block, span=span, page=max(1, first + bisect_right(breaks, span.start))))
     last = max((block.page or 1 for block in paged), default=1)
     return _joined(text, paged), last
+
+
+def _cut(text: str, span: Span, breaks: list[int]) -> list[Span]:
+    """``span`` cut at the page breaks inside it."""
+    inside = breaks[bisect_right(breaks, span.start) : bisect_right(breaks, span.end)]
+    edges = [span.start, *inside, span.end]
+    pieces = [_trimmed(text, start, end, 0) for start, end in itertools.pairwise(edges)]
+    return [piece for piece in pieces if len(piece)]
 
 
 def _joined(text: str, blocks: list[Block]) -> tuple[Block, ...]:
