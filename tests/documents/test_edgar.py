@@ -187,3 +187,11 @@ def test_html_members_are_read_as_html():
 
 def test_the_same_bytes_give_the_same_result():
     assert read_edgar(FILING) == read_edgar(FILING)
+
+
+def test_one_exhibit_as_the_archive_hands_it_out():
+    exhibit = member("EX-10.1", "<HTML><BODY><P>1. Term. A year.</P></BODY></HTML>", 2, filename="a.htm")
+    assert is_submission(exhibit)
+    result = read_edgar(exhibit)
+    assert (result.text, len(result.coverage.rows)) == ("1. Term. A year.", 1)
+    assert not is_submission("The <DOCUMENT> tag\n<TYPE>")

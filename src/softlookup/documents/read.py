@@ -119,7 +119,7 @@ def _refuse_special(path: Path, name: str) -> None:
         raise DocumentError(
             f"a regular file is required, {name} is a device or a pipe", "save the document as a file and name that"
         )
-    locked = path.name.startswith(("~$", ".~lock.")) and path.is_file() and path.stat().st_size < 2048
+    locked = path.name.startswith(("~$", ".~lock.")) and path.is_file() and path.stat().st_size < 1024
     if locked:
         raise DocumentError(
             f"a document is required, {name} is the lock file of a document that is open elsewhere",

@@ -17,7 +17,11 @@ from softlookup.documents.readers.html import read_html
 from softlookup.documents.readers.text import normalise_line_ends
 from softlookup.errors import DocumentError
 
-_START = re.compile(r"^(?:<SEC-DOCUMENT>|<SEC-HEADER>|<IMS-DOCUMENT>|-----BEGIN PRIVACY-ENHANCED MESSAGE-----)", re.M)
+_START = re.compile(
+    r"^(?:<SEC-DOCUMENT>|<SEC-HEADER>|<IMS-DOCUMENT>|-----BEGIN PRIVACY-ENHANCED MESSAGE-----)"
+    r"|\A\s{0,200}<DOCUMENT>[ \t]{0,20}\r?\n<TYPE>",  # one exhibit as the archive hands it out
+    re.M,
+)
 _FIELD = re.compile(r"^<(TYPE|SEQUENCE|FILENAME|DESCRIPTION)>([^\n]{0,500})", re.M)
 _HEAD = 5_000  # characters of a member in which its fields stand
 _CONTRACT_TYPE = re.compile(r"EX-(?:10|2|4)(?:\D|$)", re.I)
@@ -117,7 +121,8 @@ def _accounted(
         for member in members
         if member is not chosen
     ]  # fmt: skip
-    rows.append(CoverageRow("header of the submission", "skipped", 0, "no contract text", characters_aside=header))
+    if header:
+        rows.append(CoverageRow("header of the submission", "skipped", 0, "no contract text", characters_aside=header))
     notes = (*first, *last, *inner.coverage.notes)
     return replace(inner, coverage=replace(inner.coverage, rows=tuple(rows), notes=notes))
 
@@ -125,7 +130,8 @@ def _accounted(
 def _told(members: list[_Member], chosen: _Member, text: str) -> tuple[str, ...]:
     """What was read, which other members can be, and what is missing."""
     others = [member for member in members if member is not chosen and member.rank[0] >= 0]
-    note = f"EDGAR submission with {len(members)} members; read: {chosen.label}"
+    size = f"{len(members)} member{'s' if len(members) > 1 else ''}"
+    note = f"EDGAR submission with {size}; read: {chosen.label}"
     if others:
         others.sort(key=lambda member: -member.rank[0])
         listed = ", ".join(member.name for member in others[:_LISTED])

@@ -30,8 +30,11 @@ def compose(writer: Writer) -> Composed:
     """The text with everything that refers to it; page numbers and running lines go aside."""
     writer.finish()
     pages = map_pages([line.text for line in writer.lines], writer.breaks)
-    kept = [at for at in range(len(writer.lines)) if at not in pages.furniture]
-    while kept and not writer.lines[kept[-1]].text:
+    kept: list[int] = []
+    for at, line in enumerate(writer.lines):
+        if at not in pages.furniture and (line.text or (kept and writer.lines[kept[-1]].text)):
+            kept.append(at)
+    if kept and not writer.lines[kept[-1]].text:
         kept.pop()
     starts: dict[int, int] = {}
     position = 0

@@ -88,7 +88,7 @@ class Lists:
         number = current.next if value is None else value
         current.next = number + current.step
         point = "、" if marker == "一" else "."
-        return f"{print_number(number, marker)}{point}", depth, current.list_id
+        return f"{browser_number(number, marker)}{point}", depth, current.list_id
 
 
 def word_list(style: str) -> tuple[int, str] | None:
@@ -106,20 +106,29 @@ def word_label(element: etree._Element) -> tuple[str, bool]:
     return (label, False) if is_number else ("•", True)
 
 
-def print_number(number: int, marker: str) -> str:
-    """``number`` as a list marker of kind "1", "01", "a", "A", "i", "I" or "一" prints it."""
+def browser_number(number: int, marker: str) -> str:
+    """``number`` as a browser prints it; after z comes aa, then ab."""
     if marker == "01":
         return f"{number:02d}"
     if marker == "一" and 0 < number < 100:
         tens, ones = divmod(number, 10)
         return (_HAN[tens] if tens > 1 else "") + ("十" if tens else "") + (_HAN[ones] if ones or not tens else "")
+    if marker not in ("a", "A") or not 26 < number < 4000:
+        return print_number(number, marker)
+    letters = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(97 + rest) + letters
+    return letters.upper() if marker == "A" else letters
+
+
+def print_number(number: int, marker: str) -> str:
+    """``number`` as a word processor prints a list marker of kind "1", "a", "A", "i" or "I"; after z comes aa, bb."""
     if number < 1 or number > 3999 or marker not in _MARKERS:
         return str(number)
     if marker in "aA":
-        letters = ""
-        while number:
-            number, rest = divmod(number - 1, 26)
-            letters = chr(97 + rest) + letters
+        count, index = divmod(number - 1, 26)
+        letters = chr(97 + index) * (count + 1)
         return letters.upper() if marker == "A" else letters
     printed = ""
     for value, sign in _ROMAN:

@@ -121,7 +121,10 @@ def _last_number(
 ) -> None:
     """The number of the last page stands at the end of the text, without a break after it."""
     last = filled[-1]
-    if starts and any(kind == "footer" for kind in furniture.values()) and page_number(lines[last]) is not None:
+    footers = [page_number(lines[at]) for at in sorted(furniture) if furniture[at] == "footer"]
+    printed = [int(number) for number in footers if number and number.isdigit()]
+    number = page_number(lines[last])
+    if starts and printed and number and number.isdigit() and int(number) == printed[-1] + 1:
         furniture[last] = "footer"
 
 
