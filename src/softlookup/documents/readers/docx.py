@@ -104,7 +104,8 @@ def read_docx(data: bytes, options: ReadOptions = DEFAULTS) -> ReaderResult:
         reader.emit(reader.carried, "paragraph")
     body_length = reader.length
     rows = [CoverageRow(package.main, "read", max(0, body_length - 1))]
-    rows += _read_notes(reader, package, targets)
+    with reader.numbering.story():
+        rows += _read_notes(reader, package, targets)
     rows += _unread(package, relationships)
     coverage = Coverage(rows=tuple(rows), notes=_notes(reader))
     return ReaderResult("\n".join(reader.lines), tuple(reader.blocks), coverage, tuple(reader.generated))
@@ -151,14 +152,34 @@ def _read_notes(reader: _Reader, package: Package, targets: dict[str, str]) -> l
         wanted = [note for kind, note in list(reader.notes) if kind == element_name]
         for place, note in enumerate(dict.fromkeys(wanted), start=1):
             if note in by_id:
-                text = " ".join(
-                    t for p in by_id[note].iter() if local(p) == "p" if (t := _paragraph_text(reader, p).strip())
-                )
                 label = f"[{place}]" if element_name == "footnote" else f"[e{place}]"
-                reader.emit(text, "footnote", lead=f"{label} ", block=Block(Span(0, 0), label=label))
+                _read_note(reader, by_id[note], label)
         if by_id:
             rows.append(CoverageRow(targets.get(part, part), "read", reader.length - before))
     return rows
+
+
+def _read_note(reader: _Reader, note: etree._Element, label: str) -> None:
+    """One note as one block; automatic numbers inside it are recorded like those of the body."""
+    text, numbers = "", []
+    for paragraph in (e for e in note.iter() if local(e) == "p"):
+        words = _paragraph_text(reader, paragraph).strip()
+        printed = _number_of(reader, paragraph)
+        if words and printed is not None:
+            numbers.append((len(text), len(printed.label) + 1))
+            words = f"{printed.label} {words}"
+        text += f"{words} " if words else ""
+    first = reader.length + len(label) + 1
+    reader.emit(text, "footnote", lead=f"{label} ", block=Block(Span(0, 0), label=label))
+    if text:
+        reader.generated += [Span(first + at, first + at + length) for at, length in numbers]
+
+
+def _number_of(reader: _Reader, paragraph: etree._Element) -> Printed | None:
+    properties = child(paragraph, "pPr")
+    style = attribute(child(properties, "pStyle"), "val")
+    number_id, level = reader.styles.numbering_of(properties, style, reader.numbering)
+    return reader.numbering.advance(number_id, level) if number_id else None
 
 
 def _read_blocks(reader: _Reader, root: etree._Element) -> None:
@@ -171,7 +192,8 @@ def _read_blocks(reader: _Reader, root: etree._Element) -> None:
             _read_paragraph(reader, element)
             while reader.boxes:
                 box = reader.boxes.pop(0)
-                _read_blocks(reader, box)
+                with reader.numbering.story():  # a box counts for itself
+                    _read_blocks(reader, box)
         elif name == "tbl":
             _read_table(reader, element)
         elif name in (
@@ -198,8 +220,8 @@ def _read_paragraph(reader: _Reader, element: etree._Element) -> None:
     style = attribute(child(properties, "pStyle"), "val")
     printed = None
     number_id, level = reader.styles.numbering_of(properties, style, reader.numbering)
-    mark = child(child(properties, "rPr"), "del") if properties is not None else None
-    if mark is not None:
+    mark = child(properties, "rPr")
+    if child(mark, "del") is not None or child(mark, "moveFrom") is not None:
         reader.carried += text
         return
     text, reader.carried = reader.carried + text, ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from softlookup.documents.readers.docx_numbering import Numbering
+from softlookup.documents.readers.docx_numbering import Numbering, whole_number
 from softlookup.documents.readers.docx_package import attribute, child, children
 
 _OFF = ("0", "false", "off")
@@ -31,6 +31,7 @@ class Styles:
     """Styles by id; lookups follow ``basedOn``."""
 
     by_id: dict[str, _Style] = field(default_factory=dict)
+    default: str = ""  # id of the style of paragraphs that name none
 
     def _chain(self, style_id: str) -> list[tuple[str, _Style]]:
         chain: list[tuple[str, _Style]] = []
@@ -42,20 +43,20 @@ class Styles:
     def numbering_of(self, properties: etree._Element | None, style_id: str, numbering: Numbering) -> tuple[str, int]:
         """(list id, level) of a paragraph, direct formatting first; ("", 0) when it has no number."""
         direct = child(properties, "numPr")
-        direct_id = attribute(child(direct, "numId"), "val")
-        direct_level = attribute(child(direct, "ilvl"), "val")
-        if direct_id:
-            return direct_id, int(direct_level) if direct_level.isdigit() else 0
-        chain = self._chain(style_id)
-        number_id = next((style.number_id for _, style in chain if style.number_id), "")
+        chain = self._chain(style_id or self.default)
+        number_id = attribute(child(direct, "numId"), "val")
+        number_id = number_id or next((style.number_id for _, style in chain if style.number_id), "")
         if not number_id:
             return "", 0
+        # list and level are inherited separately (ISO 29500-1, 17.3.1.19)
+        level = whole_number(attribute(child(direct, "ilvl"), "val"))
+        if level is not None:
+            return number_id, level
         for identifier, _ in chain:
             named = numbering.level_of_style(number_id, identifier)
             if named is not None:
                 return number_id, named
-        level = next((style.level for _, style in chain if style.level is not None), 0)
-        return number_id, int(direct_level) if direct_level.isdigit() else level
+        return number_id, next((style.level for _, style in chain if style.level is not None), 0)
 
     def heading_level(self, properties: etree._Element | None, style_id: str) -> int | None:
         """Outline level from 0; None for body text."""
@@ -94,6 +95,8 @@ def parse_styles(root: etree._Element | None) -> Styles:
     if root is None:
         return styles
     for element in children(root, "style"):
+        if attribute(element, "type") == "paragraph" and attribute(element, "default") in ("1", "true", "on"):
+            styles.default = attribute(element, "styleId")
         paragraph, run = child(element, "pPr"), child(element, "rPr")
         numbers = child(paragraph, "numPr")
         level, outline = (
@@ -105,7 +108,7 @@ def parse_styles(root: etree._Element | None) -> Styles:
             name=attribute(child(element, "name"), "val"),
             based_on=attribute(child(element, "basedOn"), "val"),
             number_id=attribute(child(numbers, "numId"), "val"),
-            level=int(level) if level.isdigit() else None,
+            level=whole_number(level),
             outline=int(outline) if outline.isdigit() else None,
             hidden=None if vanish is None else attribute(vanish, "val") not in _OFF,
         )
