@@ -21,7 +21,7 @@ from softlookup.documents.readers.html_lists import Lists, word_label, word_list
 from softlookup.documents.readers.html_lists import print_number as print_number  # noqa: PLC0414
 from softlookup.documents.readers.html_source import TEMPLATE_MARK, HtmlSource, attribute, parse_html, plain
 from softlookup.documents.readers.html_source import declared_encoding as declared_encoding  # noqa: PLC0414
-from softlookup.documents.readers.html_styles import Look, StyleSheet, declarations, is_plain, look_of
+from softlookup.documents.readers.html_styles import Look, StyleSheet, declarations, is_plain, look_of, makes_gap
 from softlookup.documents.readers.html_tables import Tables
 from softlookup.documents.readers.html_writer import Context, Writer
 from softlookup.documents.readers.text_marks import find_marks
@@ -174,6 +174,8 @@ class _Walker:
             return None
         frame = self._context(element, tag, frame)
         self._count_revision(outer, frame)
+        if style and tag not in _BLOCKS and tag not in ("td", "th") and makes_gap(style, "left"):
+            self.writer.gap()
         if tag == "a" and attribute(element, "href").startswith("#"):
             self.open_links.append(self.writer.place)
         if tag == "u" and _is_underlined_blank(element) and self._hidden(frame.look) is None:
@@ -286,8 +288,11 @@ class _Walker:
         if tag in ("tr", "table"):
             writer.cell_fresh = False
             writer.end_block()
-        if not is_plain(element) and _breaks(declarations(self.sheet.style_of(element, tag)), "after"):
+        style = {} if is_plain(element) else declarations(self.sheet.style_of(element, tag))
+        if style and _breaks(style, "after"):
             writer.page_break(hard=True)
+        if style and tag not in _BLOCKS and tag not in ("td", "th") and makes_gap(style, "right"):
+            writer.gap()
 
     def _close(self, tag: str) -> None:
         if tag in _LISTS:

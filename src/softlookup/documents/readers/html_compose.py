@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -29,7 +30,7 @@ class Composed:
 def compose(writer: Writer) -> Composed:
     """The text with everything that refers to it; page numbers and running lines go aside."""
     writer.finish()
-    pages = map_pages([line.text for line in writer.lines], writer.breaks)
+    pages = map_pages([line.text for line in writer.lines], writer.breaks, _navigation(writer))
     kept: list[int] = []
     for at, line in enumerate(writer.lines):
         if at not in pages.furniture and (line.text or (kept and writer.lines[kept[-1]].text)):
@@ -61,6 +62,17 @@ def compose(writer: Writer) -> Composed:
         links=_links(writer, blocks, offset),
         pages=pages.count,
     )
+
+
+def _navigation(writer: Writer) -> frozenset[int]:
+    """Lines that are a link and nothing else, and stand on the page again and again: "Table of Contents"."""
+    linked = {
+        start[0]
+        for start, end, _ in writer.links
+        if start[0] < len(writer.lines) and start[1] == 0 and end[1] >= len(writer.lines[start[0]].text)
+    }
+    texts = Counter(writer.lines[at].text for at in linked)
+    return frozenset(at for at in linked if texts[writer.lines[at].text] > 1)
 
 
 def _links(writer: Writer, blocks: tuple[Block, ...], offset: Callable[[Place], int]) -> tuple[Link, ...]:

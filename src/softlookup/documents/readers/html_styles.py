@@ -28,6 +28,7 @@ _HIDES = re.compile(r"display\s{0,5}:\s{0,5}none|visibility\s{0,5}:\s{0,5}(?:hid
 _LENGTH = re.compile(r"(-?\d{0,6}\.?\d{1,6})\s{0,3}(px|pt|em|rem|%|in|cm|mm|ex|)")
 _POINTS = {"px": 0.75, "pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "": 0.75}
 _TINY = 1.5  # points
+_GAP = 4.0  # points: room between inline elements that reads as a blank
 _FAR = -300.0  # points: no hanging indent reaches so far
 _STRUCK_TAGS = frozenset(("s", "del", "strike"))
 _LOOKED_AT = frozenset(
@@ -206,6 +207,12 @@ def _styled(style: dict[str, str], look: Look) -> Look:
         look = replace(look, invisible=visibility in ("hidden", "collapse"))
     space = style.get("white-space", "")
     return replace(look, pre=space.startswith("pre") and space != "pre-line") if space else look
+
+
+def makes_gap(style: dict[str, str], side: str) -> bool:
+    """True when a style moves the words of an inline element away from those at ``side``."""
+    room = style.get(f"padding-{side}") or style.get(f"margin-{side}") or ""
+    return (_points(room, 12.0) or 0.0) >= _GAP
 
 
 def _is_cut_away(style: dict[str, str]) -> bool:

@@ -120,6 +120,11 @@ class Writer:
         self._pieces.append(text)
         self._length += len(text)
 
+    def gap(self) -> None:
+        """Room between two words that the page makes by its style, not by a blank."""
+        if self._length and not (self._break_due or self._tab_due or self._ends_blank()):
+            self._append(" ", generated=True)
+
     def add_raw(self, text: str, context: Context, mark: Flag | None = None) -> None:
         """Add preformatted text: line ends and blanks stay."""
         if text.strip():

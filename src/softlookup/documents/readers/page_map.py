@@ -40,8 +40,13 @@ class PageMap:
         return bisect_right(self.starts, one) == bisect_right(self.starts, other)
 
 
-def map_pages(lines: Sequence[str], breaks: Sequence[tuple[int, bool]]) -> PageMap:
-    """Pages of ``lines`` by the places before which a break may lie, each with whether it is certain."""
+def map_pages(
+    lines: Sequence[str], breaks: Sequence[tuple[int, bool]], navigation: frozenset[int] = frozenset()
+) -> PageMap:
+    """Pages of ``lines`` by the places before which a break may lie, each with whether it is certain.
+
+    ``navigation`` are lines that only lead elsewhere; beside a break, or as the first line, they are furniture.
+    """
     hard: dict[int, bool] = {}
     filled = [at for at, line in enumerate(lines) if line.strip()]
     if not filled:
@@ -68,7 +73,9 @@ def map_pages(lines: Sequence[str], breaks: Sequence[tuple[int, bool]]) -> PageM
             furniture[before] = "footer"
         elif numbers[at][1] is not None and after is not None:
             furniture[after] = "header"
-    _running_lines(lines, filled, certain, furniture)
+    if certain and filled[0] in navigation:
+        furniture[filled[0]] = "header"
+    _running_lines(lines, filled, certain, furniture, navigation)
     starts = tuple(at for at in certain if at < len(lines))
     _last_number(lines, filled, furniture, starts)
     return PageMap(starts, furniture, _first_page(lines, starts, furniture))
@@ -92,7 +99,11 @@ def _counting(soft: Sequence[int], numbers: dict[int, tuple[str | None, str | No
 
 
 def _running_lines(
-    lines: Sequence[str], filled: Sequence[int], breaks: Sequence[int], furniture: dict[int, BlockKind]
+    lines: Sequence[str],
+    filled: Sequence[int],
+    breaks: Sequence[int],
+    furniture: dict[int, BlockKind],
+    navigation: frozenset[int],
 ) -> None:
     """Add lines that stand at three breaks and at three of ten, next to the break or to furniture there."""
     sides: tuple[tuple[int, BlockKind], ...] = ((-1, "footer"), (+1, "header"))
@@ -107,7 +118,8 @@ def _running_lines(
         needed = max(3, round(0.3 * len(breaks)))
         for stretch in stretches:
             for line in stretch:
-                if not _is_short(lines[line]) or not (line in furniture or near[same_line(lines[line])] >= needed):
+                recurs = _is_short(lines[line]) and near[same_line(lines[line])] >= needed
+                if not (recurs or line in furniture or line in navigation):
                     break
                 furniture.setdefault(line, kind)
 
