@@ -82,7 +82,8 @@ _FORMS = (
     # Schedule 2, Exhibit A-1
     (
         r"(?P<sched>(?i:schedule|exhibit|annex|appendix|attachment|addendum)[ ]{1,3}(?P<schedn>\"?"
-        r"(?:[A-Z](?:-?\d{1,2}(?:\.\d{1,2})?)?|\d{1,2}(?:[.-]\d{1,3}|[A-Z])?|[IVX]{1,5})\"?)(?![A-Za-z0-9']))"
+        r"(?:[A-Z](?:-?\d{1,2}(?:\.\d{1,2})?|-[A-Z])?|\d{1,2}(?:(?:[.-]\d{1,3}){1,3}|[.-]?[A-Z])?|[IVX]{1,5})\"?"
+        r"(?:\([a-z0-9]{1,3}\)){0,3})(?![A-Za-z0-9']))"
     ),
     # ARTICLE V, Article Ten
     rf"(?P<art>(?P<artw>(?i:article|part|title))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?![A-Za-z0-9])(?!\.\d))",

@@ -32,7 +32,6 @@ HARD = (
 _MAIN = (*HARD, "decimal1", "decimal1、", "zh-list", "upper-roman.", "upper-letter.")
 _CONTENTS = re.compile(r"^[ \t#*_]*(?:table\s+of\s+contents|contents|index|目[ \u3000]*[录錄])\b", re.I | re.M)
 _CONTENTS_LOOSE = re.compile(r"TABLE OF CONTENTS")
-_FILING_NUMBER = re.compile(r"\d{1,3}[.]\d")
 _LONGEST_CONTENTS = 40_000
 _NEAR_BEGINNING = 15_000
 _LONGEST_RUNS = 8  # the text of a list of contents is among the longest lists after it
@@ -60,7 +59,7 @@ def contents_regions(text: str, candidates: Sequence[Candidate]) -> list[tuple[i
         if regions and heading < regions[-1][1]:
             continue
         first = bisect_left(starts, heading)
-        entries = [c for c in candidates[first : first + 40] if _is_main(c) and c.start - heading < 3000][:6]
+        entries = [c for c in candidates[first : first + 40] if is_main(c) and c.start - heading < 3000][:6]
         end = next((e for entry in entries if (e := _recurrence(candidates, entry, heading)) is not None), None)
         end = end or _body_start(candidates, first, heading)
         if end is not None:
@@ -89,7 +88,7 @@ def _recurrence(candidates: Sequence[Candidate], entry: Candidate, heading: int)
 
 def _body_start(candidates: Sequence[Candidate], first: int, heading: int) -> int | None:
     """Start of the first clause after a table of contents: a first label that the next ones do not crowd."""
-    main = [c for c in candidates[first : first + 400] if _is_main(c) and not c.listed]
+    main = [c for c in candidates[first : first + 400] if is_main(c) and not c.listed]
     for index, candidate in enumerate(main):
         if candidate.start - heading > _LONGEST_CONTENTS:
             return None
@@ -102,7 +101,7 @@ def _body_start(candidates: Sequence[Candidate], first: int, heading: int) -> in
     return None
 
 
-def _is_main(candidate: Candidate) -> bool:
+def is_main(candidate: Candidate) -> bool:
     return any(family(reading.style) in _MAIN for reading in candidate.label.readings)
 
 
@@ -118,39 +117,6 @@ def outside(candidates: Iterable[Candidate], regions: Sequence[tuple[int, int]])
         if candidate.list_id or not in_list:
             kept.append(candidate)
     return kept
-
-
-def schedules(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Candidates that open a schedule, exhibit, annex or 附件 with text of its own, in order."""
-    heads = [c for c in candidates if c.label.readings[0].style == "schedule" and _opens_schedule(text, c)]
-    first_main = next((c.start for c in candidates if _is_main(c) and c.strength > 0.5), len(text))
-    heads = [c for c in heads if c.start > first_main or c.start > 2000]
-    kept: list[Candidate] = []
-    for index, head in enumerate(heads):
-        following = heads[index + 1] if index + 1 < len(heads) else None
-        listed = following is not None and following.start - head.start < 200 and _key(following) != _key(head)
-        if head.list_id or (not listed and not (kept and _key(kept[-1]) == _key(head))):
-            kept.append(head)
-    last = {_key(head): index for index, head in enumerate(kept)}
-    return [head for index, head in enumerate(kept) if head.list_id or last[_key(head)] == index]
-
-
-def _key(candidate: Candidate) -> str:
-    return re.sub(r"[\s\"-]", "", candidate.label.number).lower()
-
-
-def _opens_schedule(text: str, candidate: Candidate) -> bool:
-    label = candidate.label
-    if candidate.list_id:
-        return True
-    if _FILING_NUMBER.search(label.number) and not label.number.lower().startswith("schedule"):
-        return False  # "Exhibit 10.2" is where a filing put the contract, not a part of it
-    rest = text[label.end : candidate.line_end].strip(" *_:-–—.")
-    if candidate.in_line:
-        return candidate.strength >= 1.2 and label.number.isupper()
-    if candidate.strength < 1.3:
-        return False
-    return len(rest) <= 100 or label.number[:3].isupper()
 
 
 def select(found: Sequence[Candidate], text: str, folded: str, *, is_wrapped: bool) -> list[Accepted]:

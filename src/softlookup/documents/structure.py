@@ -20,7 +20,8 @@ from softlookup.documents.numbering import FOLD
 from softlookup.documents.outline import BOUNDARY, Node, nest
 from softlookup.documents.paths import printed_path
 from softlookup.documents.readers.text import is_hard_wrapped
-from softlookup.documents.selection import Accepted, contents_regions, outside, schedules, select
+from softlookup.documents.schedule_heads import schedule_heads
+from softlookup.documents.selection import Accepted, contents_regions, outside, select
 
 _SIGNATURES = re.compile(
     r"^[ \t]*(?:IN[ ]WITNESS[ ]WHEREOF|In[ ]Witness[ ]Whereof|\[?SIGNATURE[ ]PAGE|[（(]?以下无正文|签署页|"
@@ -75,7 +76,7 @@ def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped:
     """Nodes of labels and of contents lists, which end every clause before them."""
     regions = contents_regions(text, found)
     candidates = outside(found, regions)
-    heads = schedules(text, candidates)
+    heads = schedule_heads(text, candidates)
     nodes = [_node(head, "schedule", ()) for head in heads]
     starts = [candidate.start for candidate in candidates]
     limits = [0, *(bisect_left(starts, head.start) for head in heads), len(candidates)]
