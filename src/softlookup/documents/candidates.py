@@ -37,6 +37,8 @@ _PAGE_TAIL = re.compile(
     r"(?:\.[ ]?){4,}[ ]*(?:[A-Z]-)?(?:\d{1,3}|[ivxlc]{1,6})?[ ]*$|(?:…|⋯){2,}"
     r"|[ ]{3,}\d{1,3}[ ]*$|\t\d{1,3}[ ]*$"
 )
+_UNMARKED = re.compile(r"\d{1,3}")
+_INITIAL = re.compile(r"[A-Z]\.[ ]?(?:[A-Z]\.|[A-Z][a-z]+(?:-[A-Z][a-z]+)?[, ])")
 _LEADERS = re.compile(r"[^.\n]{2,120}(?:\.[ ]?){5}")
 REFERRING = re.compile(
     r"(?:\b(?:in|of|to|under|with|and|or|by|this|per|see|from|than|such|said|through|pursuant|Section|Sections|"
@@ -164,6 +166,10 @@ def _automatic(text: str, folded: str, start: int, end: int, block: Block) -> Ca
 
 def _line_strength(folded: str, label: Label, start: int, end: int, *, paragraph: bool) -> float:
     strength = 1.5 if paragraph else (0.9 if _after_sentence(folded, start) else 0.2)
+    if _UNMARKED.fullmatch(label.number) and folded[label.end - 1 : label.end] not in (".", ")", "、", ":"):
+        strength -= 0.6  # "64 Sidney Street", "23 September"
+    elif _INITIAL.match(folded, label.start):
+        strength -= 0.5  # "R. C. Boyd"
     return strength + _follow_strength(folded, label, end)
 
 
@@ -208,6 +214,8 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
         if REFERRING.search(before) and not wide and not listed:
             continue
         strength = (0.7 if wide else 0.1) + (0.5 if final else 0.0) + _follow_strength(folded, label, end)
+        if not wide and before.rstrip()[-1:] in tuple(",;:，；："):
+            strength = min(strength, 0.9)  # inside its sentence, so no label of a line
         single = label.readings[0].style
         if single.endswith((".", "number)")) or single.startswith("decimal1"):
             # initials ("J. Smith"), years and amounts look like these

@@ -17,6 +17,8 @@ from softlookup.documents.numbering import Label, Reading, label_at
 _LABEL = re.compile(r"(?<=[^\s(])[ \n]\((?=[A-Za-z0-9]{1,5}\)[ ])")
 _CITED = re.compile(r"[ ]*(?:of|above|below|hereof|thereof)\b")
 _REACH = 1500  # characters; members further apart are no list inside a sentence
+_REACH_AFTER_MARK = 8000  # the same for a label after a semicolon: provisos and covenants are long
+_AFTER_MARK = 0.4
 _STRENGTH = 0.3
 STANDS_ALONE = 1.0  # strength from which a label inside a line is as good as one that begins it
 
@@ -69,7 +71,10 @@ class InlineLists:
     def _is_near(self, key: int, following: int, walls: Sequence[int]) -> bool:
         """True when ``following`` may go on with the list of ``key``: labels on lines always may."""
         here, there = self.candidates[key].start, self.candidates[following]
-        return not self._is_inner(following) or (there.start - here <= _REACH and self._wall(walls, there.start) <= here)
+        if not self._is_inner(following):
+            return True
+        reach = _REACH_AFTER_MARK if there.strength >= _AFTER_MARK else _REACH
+        return there.start - here <= reach and self._wall(walls, there.start) <= here
 
     def _complete(
         self, run: list[int], name: str, readings: dict[int, Reading], walls: Sequence[int], after: int

@@ -259,5 +259,5 @@ class _Later:
 
 
 def _best(options: list[tuple[int, int, Reading]]) -> Reading:
-    """Reading with the longest run; among equals the one that the label form suggests first."""
-    return max(options, key=lambda option: option[0])[2]
+    """Reading with the longest run; among equals one that opens a list, then the likeliest for its form."""
+    return max(options, key=lambda option: (option[0], option[2].values == (1,)))[2]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 _RESTART = 1.7  # starting at 1, a, i or 一
 _RESTART_ELSEWHERE = 3.4  # starting in the middle, as an extract or a statute book does
+_ALONE = 1.9  # the same for a label that needs no neighbour to be believed
+_NEEDS_NO_NEIGHBOUR = 2.0
 _RETURN = 1.3  # going on with an earlier list after one inside it
 _SUCCESSOR = 0.6
 _GAP = 0.7
@@ -37,7 +39,7 @@ def accept(items: Sequence[Item]) -> list[list[int]]:
     for index, item in enumerate(items):
         is_first = all(value == 1 for value in item.values[-1:]) and all(v <= 2 for v in item.values[:1])
         before = (item.boundary, (*item.values[:-1], item.values[-1] - 1))
-        cost = _RESTART if is_first else (_RETURN if before in exact and len(item.values) == 1 else _RESTART_ELSEWHERE)
+        cost = _RESTART if is_first else (_RETURN if before in exact and len(item.values) == 1 else _elsewhere(item))
         score = total - cost
         previous, starts = total_at, True
         for prefix, reward, exactly in _predecessors(item.values):
@@ -57,6 +59,10 @@ def accept(items: Sequence[Item]) -> list[list[int]]:
         if score > total:
             total, total_at = score, index
     return _runs(items, back, total_at)
+
+
+def _elsewhere(item: Item) -> float:
+    return _ALONE if item.strength >= _NEEDS_NO_NEIGHBOUR else _RESTART_ELSEWHERE
 
 
 def _predecessors(values: tuple[int, ...]) -> list[tuple[tuple[int, ...], float, bool]]:
