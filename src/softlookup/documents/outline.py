@@ -17,6 +17,8 @@ _RANK = {
     "section": 5, "zh-article": 5,
 }  # fmt: skip
 _LIST_STYLES = frozenset(("zh-list", "upper-roman.", "upper-letter.", "decimal1", "decimal1、"))
+_MAIN_LISTS = ("decimal1", "upper-roman.", "zh-list")
+_LETTERED = frozenset(("upper-letter", "lower-letter", "upper-roman", "lower-roman", "number", "zh-paren"))
 _DEEPEST = 30  # clauses inside one another; hostile input nests without end
 BOUNDARY = "boundary"  # unnumbered text that ends every clause before it: a signature block
 
@@ -50,12 +52,28 @@ def nest(nodes: Sequence[Node], lists: Lists) -> None:
             if all(nodes[at].style != node.style for at in stack):
                 depth = next((d for d, at in enumerate(stack) if (node.style, nodes[at].style) in outer), len(stack))
                 del stack[depth:]
+                if node.style not in allowed and _follows_recitals(nodes, stack, index):
+                    stack.clear()
             _pop_for(nodes, stack, index, allowed)
         del stack[_DEEPEST:]
         node.parent = stack[-1] if stack else None
         if node.style not in allowed:
             allowed[node.style] = frozenset(nodes[i].style for i in stack)
         stack.append(index)
+
+
+def _follows_recitals(nodes: Sequence[Node], stack: Sequence[int], index: int) -> bool:
+    """True when the first list of a kind comes after a lettered list that is over, as clauses do after recitals.
+
+    A lettered list goes on after what stands inside one of its members; recitals do not.
+    """
+    if not stack or nodes[index].values != (1,) or not nodes[index].style.startswith(_MAIN_LISTS):
+        return False
+    before = nodes[stack[0]]
+    if nodes[stack[0]].parent is not None or before.style.rstrip("().") not in _LETTERED or before.list_id:
+        return False
+    later = next((node for node in nodes[index + 1 : index + 2000] if node.style == before.style), None)
+    return later is None or later.values != (before.values[0] + 1,)
 
 
 def _outer_styles(nodes: Sequence[Node]) -> frozenset[tuple[str, str]]:

@@ -33,9 +33,8 @@ def schedule_heads(text: str, candidates: Sequence[Candidate]) -> list[Candidate
         if head.list_id
         or ((head.start > first_main or head.start > _REMOTE) and key(head) not in filing and _opens(text, head))
     ]
-    heads = _without_lists(text, heads)
-    heads = _without_page_tops(heads)
-    return [head for head in heads if head.list_id or not _is_amid_clauses(candidates, head)]
+    heads = [head for head in heads if head.list_id or not _is_amid_clauses(candidates, head)]
+    return _without_page_tops(_without_lists(text, heads))
 
 
 def key(candidate: Candidate) -> str:
