@@ -12,13 +12,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from softlookup.documents.model import Block, LabelSource
-from softlookup.documents.numbering import Label, Reading, label_at, parse_label
+from softlookup.documents.numbering import ENCLOSED, Label, Reading, label_at, parse_label
 
 MAX_LABELS = 30_000  # contracts have 300 in 100,000 characters, statutes 1,400; more than this costs many seconds
 # what may stand before a label on its line: blanks, Markdown marks, inline tags
 _LEAD = re.compile(r"(?:[ ]|[>#*_|•·+]|-(?=[ ])|\\(?=[\d(])|</?[a-zA-Z][^<>\n]{0,200}>)*")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
-_FIRST = r"(?=[(\d§A-Z第①-⑳]|[a-z][.)][ ]|[ivx]{1,5}[.)][ ])"
+_FIRST = rf"(?=[(\d§A-Z第{''.join(ENCLOSED.values())}]|[a-z][.)][ ]|[ivx]{{1,5}}[.)][ ])"
 _MIDDLE = re.compile(
     rf"(?:(?<=[.;:)\]\"”’!?。；：,])[ ](?:and |or |\*\*)?|(?<![ ])[ ]{{2,}}+(?:and |or |\*\*)?){_FIRST}"
 )

@@ -33,12 +33,18 @@ class Node:
     number: str = ""
     style: str = ""
     values: tuple[int, ...] = ()
+    inserted: int = 0  # the letter of "5A"
     heading: str = ""
     parent: int | None = None
     source: LabelSource = "typed"
     outline: int = 0  # depth of an unnumbered heading
     list_id: str = ""  # the automatic list that the label counts in
     list_level: int = 0
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """``values`` with the inserted letter: (5, 1) for "5A"."""
+        return (*self.values, self.inserted) if self.inserted else self.values
 
 
 def nest(nodes: Sequence[Node], lists: Lists) -> None:
@@ -219,12 +225,16 @@ def _continue_open(nodes: Sequence[Node], stack: list[int], index: int) -> bool:
     node = nodes[index]
     value = node.values[0] if node.values else 0
     same = [depth for depth in range(len(stack) - 1, -1, -1) if nodes[stack[depth]].style == node.style]
-    for steps in ((1,), (2, 3, 4)):
-        for depth in same:
-            if value - nodes[stack[depth]].values[0] in steps:
-                del stack[depth:]
-                return True
-    return False
+    steps = {depth: value - nodes[stack[depth]].values[0] for depth in same}
+    if node.inserted:  # 5A after 5, 5B after 5A
+        steps = {depth: 1 for depth, step in steps.items() if step == 0} or steps
+    ahead = [depth for depth in same if steps[depth] > 0]
+    if not ahead:
+        return False
+    # the next number first, then the nearest: a gap is where clauses were left out
+    nearest = min(ahead, key=lambda depth: (steps[depth] != 1, min(steps[depth], 5), -depth))
+    del stack[nearest:]
+    return True
 
 
 def _pop_listed(nodes: Sequence[Node], stack: list[int], index: int) -> None:

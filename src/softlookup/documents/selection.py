@@ -178,13 +178,14 @@ def _run_families(
     walls = sorted(candidates[key].start for key in chosen)
     for name in names:
         readings: dict[int, Reading] = {}
+        may_jump = "letter" not in name and "roman" not in name
         items: list[Item] = []
         for key, candidate in enumerate(candidates):
             reading = next((r for r in candidate.label.readings if family(r.style) == name), None)
             if reading is not None:
                 readings[key] = reading
                 boundary = bisect_left(boundaries, candidate.start + 1)
-                items.append(Item(key, reading.values, candidate.strength, boundary))
+                items.append(Item(key, reading.place, candidate.strength, may_jump, boundary))
         runs = [piece for run in accept(items) for piece in lists.whole(run, name, readings, walls)]
         runs = [run for run in runs if _credible(candidates, run, name)]
         for run in _without_contents(candidates, runs, readings, name, body):

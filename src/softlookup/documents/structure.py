@@ -10,13 +10,13 @@ import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from softlookup.documents.automatic import survey
 from softlookup.documents.candidates import MAX_LABELS, Candidate, find_candidates, is_contents_entry
 from softlookup.documents.headings import heading_after, heading_line, shortened
 from softlookup.documents.model import Block, Clause, Span
-from softlookup.documents.numbering import FOLD
+from softlookup.documents.numbering import FOLD, Reading
 from softlookup.documents.outline import BOUNDARY, Node, nest
 from softlookup.documents.paths import printed_path
 from softlookup.documents.readers.text import is_hard_wrapped
@@ -77,7 +77,7 @@ def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped:
     regions = contents_regions(text, found)
     candidates = outside(found, regions)
     heads = schedule_heads(text, candidates)
-    nodes = [_node(head, "schedule", ()) for head in heads]
+    nodes = [_node(head, replace(head.label.readings[0], style="schedule")) for head in heads]
     starts = [candidate.start for candidate in candidates]
     limits = [0, *(bisect_left(starts, head.start) for head in heads), len(candidates)]
     for begin, end in itertools.pairwise(limits):
@@ -107,14 +107,15 @@ def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node
 
 
 def _from_accepted(accepted: Accepted) -> Node:
-    return _node(accepted.candidate, accepted.reading.style, accepted.reading.values)
+    return _node(accepted.candidate, accepted.reading)
 
 
-def _node(candidate: Candidate, style: str, values: tuple[int, ...]) -> Node:
+def _node(candidate: Candidate, reading: Reading) -> Node:
     label = candidate.label
     return Node(
-        candidate.start, label.end, candidate.line_end, label.number, style, values, source=candidate.source,
-        list_id=candidate.list_id, list_level=candidate.list_level,
+        candidate.start, label.end, candidate.line_end, label.number, reading.style, reading.values,
+        inserted=reading.inserted, source=candidate.source, list_id=candidate.list_id,
+        list_level=candidate.list_level,
     )  # fmt: skip
 
 
@@ -249,7 +250,7 @@ def _clauses(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> tuple[C
                 index=index, number=node.number, heading=heading, span=Span(node.start, ends[index]),
                 parent=node.parent, level=levels[index], path=path, page=pages.at(node.start),
                 label_source=node.source,
-                label=_printed_label(text, node) if node.number else "", values=node.values,
+                label=_printed_label(text, node) if node.number else "", values=node.place,
             )
         )  # fmt: skip
     return tuple(clauses)
