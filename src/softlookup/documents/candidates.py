@@ -184,9 +184,9 @@ def _follow_strength(folded: str, label: Label, end: int) -> float:
         return 0.6
     stripped = rest.lstrip(" .-–—:")
     if rest.startswith("(") and label.has_keyword and label.readings[0].style.startswith("decimal"):
-        return -1.2 if _CITING.match(rest) else 0.0
+        return -2.0 if _CITING.match(rest) else 0.0
     if _CITING.match(rest.replace("*", "")) and not _heading_case(stripped):
-        return -1.2 if label.has_keyword else -0.4
+        return -2.0 if label.has_keyword else -0.4
     opening = _OPENING_WORD.match(stripped)
     if opening is None:
         return 0.2
@@ -214,6 +214,10 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
         if REFERRING.search(before) and not wide and not listed:
             continue
         strength = (0.7 if wide else 0.1) + (0.5 if final else 0.0) + _follow_strength(folded, label, end)
+        if strength < 0 and label.has_keyword:
+            continue  # "Section 4.1 of the Lease"
+        if folded.startswith("(", label.end) and label.readings[0].style.startswith("decimal"):
+            strength -= 1.2  # "2.04(c)" in an index of defined terms
         if not wide and before.rstrip()[-1:] in tuple(",;:，；："):
             strength = min(strength, 0.9)  # inside its sentence, so no label of a line
         single = label.readings[0].style

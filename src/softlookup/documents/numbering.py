@@ -62,7 +62,7 @@ _FORMS = (
     rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z]))(?![A-Za-z0-9])(?!\.\d))",
     # 5.2, Section 5.2, "2. 2. 1." as some scans print it; no date, amount or share
     (
-        rf"(?P<dec>(?:(?P<decw>{_KEYWORD}|(?i:article))[ ]{{0,4}})?(?P<decn>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}}"
+        rf"(?P<dec>(?:(?P<decw>{_KEYWORD}|(?i:article))[ ]{{0,4}})?(?P<decn>\d{{1,3}}[A-Z]?(?:\.\d{{1,3}}){{1,5}}"
         r"|\d{1,2}(?:\.[ ]{1,2}\d{1,2}){1,5}(?=\.[ ])|[IVX]{1,5}(?:\.\d{1,2}){1,3})(?P<deca>[A-Z](?![A-Za-z\d]))?"
         r"(?![\d%,/:]|\.\d))"
     ),
@@ -173,6 +173,8 @@ def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
         return _letter_readings(match["halfn"], match["halfm"])
     if match["dec"]:
         first, *rest = match["decn"].replace(" ", "").split(".")
+        if first[0].isdigit() and first[-1].isalpha():  # 3A.2 is in the inserted clause 3A
+            first, rest = first[:-1], [str(letter_number(first[-1])), *rest]
         head = _numeral(first)
         inserted = letter_number(match["deca"] or "") or 0
         return (Reading(f"decimal{1 + len(rest)}", (head, *map(int, rest)), inserted),) if head is not None else ()

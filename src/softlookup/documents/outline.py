@@ -51,6 +51,7 @@ def nest(nodes: Sequence[Node], lists: Lists) -> None:
     """Set the ``parent`` of every node; ``nodes`` are in document order, ``lists`` is their survey."""
     stack: list[int] = []
     allowed: dict[str, frozenset[str]] = {}
+    latest: dict[str, int] = {}  # style -> last node of it since the last schedule
     outer = _outer_styles(nodes)
     for index, node in enumerate(nodes):
         is_fact = bool(node.list_id) and node.style != "schedule" and place(nodes, stack, index, lists)
@@ -60,12 +61,29 @@ def nest(nodes: Sequence[Node], lists: Lists) -> None:
                 del stack[depth:]
                 if node.style not in allowed and _follows_recitals(nodes, stack, index):
                     stack.clear()
+            _resume(nodes, stack, index, latest)
             _pop_for(nodes, stack, index, allowed)
         del stack[_DEEPEST:]
         node.parent = stack[-1] if stack else None
         if node.style not in allowed:
             allowed[node.style] = frozenset(nodes[i].style for i in stack)
+        if node.style == "schedule":
+            latest.clear()
+        latest[node.style] = index
         stack.append(index)
+
+
+def _resume(nodes: Sequence[Node], stack: list[int], index: int, latest: dict[str, int]) -> None:
+    """Return to the list "4." when "5." comes after a foreign 2.3 that ended it: an amendment quotes the clause."""
+    node = nodes[index]
+    before = latest.get(node.style)
+    if not node.style.startswith("decimal1") or before is None or before in stack or node.list_id:
+        return
+    is_next = nodes[before].values == (node.values[0] - 1,)
+    foreign = bool(stack) and _is_multipart(nodes[stack[-1]]) and nodes[stack[-1]].values[0] != node.values[0] - 1
+    if is_next and foreign and all(nodes[at].style != node.style for at in stack):
+        above = nodes[before].parent
+        del stack[stack.index(above) + 1 if above in stack else 0 :]
 
 
 def _follows_recitals(nodes: Sequence[Node], stack: Sequence[int], index: int) -> bool:

@@ -234,7 +234,8 @@ def _without_contents(
 
 def _is_crowded(candidates: Sequence[Candidate], run: Sequence[int]) -> bool:
     gaps = sorted(candidates[b].start - candidates[a].start for a, b in itertools.pairwise(run))
-    return len(run) >= 4 and gaps[len(gaps) // 2] < 130
+    in_line = 2 * sum(candidates[key].in_line for key in run) > len(run)
+    return len(run) >= 4 and gaps[len(gaps) // 2] < (300 if in_line else 130)
 
 
 @dataclass(slots=True)

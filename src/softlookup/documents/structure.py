@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from softlookup.documents.automatic import survey
 from softlookup.documents.candidates import MAX_LABELS, Candidate, find_candidates, is_contents_entry
 from softlookup.documents.headings import heading_after, heading_line, shortened
+from softlookup.documents.label_flags import flags_of
 from softlookup.documents.model import Block, Clause, Span
 from softlookup.documents.numbering import FOLD, Reading
 from softlookup.documents.outline import BOUNDARY, Node, nest
@@ -232,6 +233,7 @@ def _clauses(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> tuple[C
         levels.append(0 if node.parent is None else levels[node.parent] + 1)
     ends = _ends(levels, nodes, len(text))
     pages = _Pages(blocks)
+    flags = flags_of(nodes)
     clauses: list[Clause] = []
     used: dict[str, int] = {}
     block_ends = frozenset(block.span.end for block in blocks)
@@ -251,6 +253,7 @@ def _clauses(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> tuple[C
                 parent=node.parent, level=levels[index], path=path, page=pages.at(node.start),
                 label_source=node.source,
                 label=_printed_label(text, node) if node.number else "", values=node.place,
+                flags=flags[index],
             )
         )  # fmt: skip
     return tuple(clauses)
