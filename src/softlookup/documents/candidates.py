@@ -21,6 +21,7 @@ _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _FIRST = rf"(?=[(\d§A-Z第{''.join(ENCLOSED.values())}]|[a-z][.)][ ]|[ivx]{{1,5}}[.)][ ])"
 _MIDDLE = re.compile(
     rf"(?:(?<=[.;:)\]\"”’!?。；：,])[ ](?:and |or |\*\*)?|(?<![ ])[ ]{{2,}}+(?:and |or |\*\*)?){_FIRST}"
+    r"|(?<=[a-z][.;:])(?=\([A-Za-z1]\)[ ]?[A-Z])"
 )
 # where line ends were lost: a number and a capitalised word after plain text
 _LOST = re.compile(r"(?<=[A-Za-z\d)])[ ](?=\d{1,2}(?:\.\d{1,2})?\.[ ][A-Z]|\d{1,2}\.\d{1,2}[ ][A-Z][a-z])")

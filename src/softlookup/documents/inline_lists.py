@@ -47,8 +47,10 @@ class InlineLists:
 
         ``readings`` are those of the sequence ``name`` and grow too; ``walls`` are offsets that no list crosses.
         """
-        if not name.endswith("()") or not any(self._is_inner(key) for key in run):
+        if not name.endswith("()"):
             return [list(run)]
+        if not any(self._is_inner(key) for key in run):
+            return [self._with_beginning(list(run), name, readings, walls)]
         pieces: list[list[int]] = []
         for key in run:
             if pieces and self._is_near(pieces[-1][-1], key, walls):
@@ -62,6 +64,21 @@ class InlineLists:
             if complete:
                 found.append(complete)
         return found
+
+    def _with_beginning(
+        self, run: list[int], name: str, readings: dict[int, Reading], walls: Sequence[int]
+    ) -> list[int]:
+        """``run`` with the members before its first one, when all of them stand in the sentence before it."""
+        upper = self.candidates[run[0]].start
+        lower = self._wall(walls, upper)
+        missing: list[int] = []
+        for wanted in range(readings[run[0]].values[0] - 1, 0, -1):
+            hit = self._find(name, wanted, readings, lower, upper)
+            if hit is None:
+                return run
+            missing.append(hit)
+            upper = self.candidates[hit].start
+        return [*missing[::-1], *run]
 
     def _is_inner(self, key: int) -> bool:
         """True for a label in mid-sentence; one after a full stop is a line whose break was lost."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from softlookup.documents.model import Flag
 from softlookup.documents.numbering import is_confusable
-from softlookup.documents.outline import Node
+from softlookup.documents.outline import DEFINITION, Node
 from softlookup.documents.selection import family
 
 _THROUGH = frozenset(("article", "zh-article", "zh-part", "schedule"))  # numbered through the whole namespace
@@ -74,7 +74,7 @@ def _group(nodes: Sequence[Node], index: int, space: int | None) -> _Key:
     if kind in _THROUGH:
         return space, kind, ()
     parent = node.parent
-    while parent is not None and not nodes[parent].number:
+    while parent is not None and not nodes[parent].number and nodes[parent].style != DEFINITION:
         parent = nodes[parent].parent
     return parent, kind, (1,)
 
@@ -83,21 +83,15 @@ def _oddity(
     place: tuple[int, ...], highest: tuple[int, ...] | None, last: tuple[int, ...] | None, *, is_inner: bool
 ) -> Flag | None:
     """How ``place`` fits after the highest number of its list and the latest of its kind."""
-    depth = len(place) - 1 if highest is None else min(len(place), len(highest)) - 1
     if highest is not None:
         if place < highest:
             return "out_of_order"
-        return "gap_before" if place[:1] != highest[:1] and place[0] - highest[0] > 1 else _gap(place, highest, depth)
+        at = next((depth for depth, pair in enumerate(zip(place, highest, strict=False)) if pair[0] != pair[1]), None)
+        return "gap_before" if at is not None and place[at] - highest[at] > 1 else None
     if place[-1] in (0, 1) or (last is None and not is_inner):
         return None  # a list begins, or an extract does
-    if last is not None and place[:-1] == last[: len(place) - 1] and place[-1] - last[len(place) - 1] in (0, 1):
-        return None  # it runs on from the parent before
-    return "gap_before"
-
-
-def _gap(place: tuple[int, ...], highest: tuple[int, ...], depth: int) -> Flag | None:
-    same_stem = place[:depth] == highest[:depth]
-    return "gap_before" if same_stem and place[depth] - highest[depth] > 1 else None
+    runs_on = last is not None and place[:-1] == last[:-1] and place[-1] - last[-1] in (0, 1)
+    return None if runs_on else "gap_before"  # it may run on from the parent before
 
 
 def _spelled(number: str) -> tuple[int, ...]:

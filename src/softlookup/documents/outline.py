@@ -20,6 +20,7 @@ _LIST_STYLES = frozenset(("zh-list", "upper-roman.", "upper-letter.", "decimal1"
 _MAIN_LISTS = ("decimal1", "upper-roman.", "zh-list")
 _LETTERED = frozenset(("upper-letter", "lower-letter", "upper-roman", "lower-roman", "number", "zh-paren"))
 _DEEPEST = 30  # clauses inside one another; hostile input nests without end
+DEFINITION = "definition"  # a paragraph that defines one term: lists inside it are its own
 BOUNDARY = "boundary"  # unnumbered text that ends every clause before it: a signature block
 
 
@@ -147,6 +148,8 @@ def _pop_for(nodes: Sequence[Node], stack: list[int], index: int, allowed: dict[
             stack,
             lambda top: not (top.style == "schedule" or _outline(top) < node.outline),
         )
+    elif node.style == DEFINITION:
+        del stack[next((depth for depth, at in enumerate(stack) if nodes[at].style == DEFINITION), len(stack)) :]
     elif node.style in _RANK:
         _pop_ranked(nodes, stack, index, allowed)
     elif node.style.startswith("decimal"):
@@ -242,7 +245,7 @@ def _continue_open(nodes: Sequence[Node], stack: list[int], index: int) -> bool:
     """Pop to the open list that the label continues: the next number first, then one with a small gap."""
     node = nodes[index]
     value = node.values[0] if node.values else 0
-    same = [depth for depth in range(len(stack) - 1, -1, -1) if nodes[stack[depth]].style == node.style]
+    same = _open_lists(nodes, stack, node)
     steps = {depth: value - nodes[stack[depth]].values[0] for depth in same}
     if node.inserted:  # 5A after 5, 5B after 5A
         steps = {depth: 1 for depth, step in steps.items() if step == 0} or steps
@@ -255,12 +258,20 @@ def _continue_open(nodes: Sequence[Node], stack: list[int], index: int) -> bool:
     return True
 
 
+def _open_lists(nodes: Sequence[Node], stack: Sequence[int], node: Node) -> list[int]:
+    """Depths of the open lists that ``node`` may go on with, innermost first; a new list in a definition is its own."""
+    wall = max((depth for depth, at in enumerate(stack) if nodes[at].style == DEFINITION), default=-1)
+    lowest = wall if node.values == (1,) else -1
+    same = [depth for depth in range(len(stack) - 1, lowest, -1) if nodes[stack[depth]].style == node.style]
+    return [depth for depth in same if depth > wall] or same
+
+
 def _pop_listed(nodes: Sequence[Node], stack: list[int], index: int) -> None:
     """(b) continues an open (a); a new (a) replaces an open list of its kind or opens one inside another."""
     if _continue_open(nodes, stack, index):
         return
     node = nodes[index]
-    innermost = next((d for d in range(len(stack) - 1, -1, -1) if nodes[stack[d]].style == node.style), None)
+    innermost = next(iter(_open_lists(nodes, stack, node)), None)
     if innermost is None:
         return
     is_inside = innermost < len(stack) - 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from softlookup.documents.model import Clause
-from softlookup.documents.outline import Node
+from softlookup.documents.outline import DEFINITION, Node
 
 _CHAPTERS = frozenset(("zh-part", "zh-subpart", "zh-chapter", "zh-division", "part"))
 
@@ -19,7 +19,7 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
     parent, number = node.parent, node.number
     base = clauses[parent].path if parent is not None else ""
     if not number:
-        return f"{base} ¶{paragraph}" if base and node.style == "paragraph" else base and f"{base} ¶"
+        return f"{base} ¶{paragraph}" if base and node.style in ("paragraph", DEFINITION) else base and f"{base} ¶"
     if node.style == "schedule":
         return _title(number)
     space = _namespace(parent, nodes, clauses)
@@ -29,6 +29,8 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
         return prefix + (bare.replace(" ", "") if bare.isascii() else bare)
     if node.style in ("part", "zh-part", "zh-subpart", "zh-chapter", "article"):
         return prefix + _title(number)
+    if parent is not None and nodes[parent].style == DEFINITION:
+        return _below(base, "", number)
     anchor = _numbered_anchor(parent, nodes)
     if anchor is None:
         return prefix + number

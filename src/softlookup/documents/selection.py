@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from softlookup.documents.candidates import Candidate
-from softlookup.documents.inline_lists import InlineLists
+from softlookup.documents.inline_lists import STANDS_ALONE, InlineLists
 from softlookup.documents.numbering import Reading
 from softlookup.documents.sequences import Item, accept
 
@@ -34,6 +34,8 @@ _CONTENTS = re.compile(r"^[ \t#*_]*(?:table\s+of\s+contents|contents|index|目[ 
 _CONTENTS_LOOSE = re.compile(r"TABLE OF CONTENTS")
 _LONGEST_CONTENTS = 40_000
 _NEAR_BEGINNING = 15_000
+_HEADING = 120  # characters of a clause label and its heading
+_OPENS = 0.6  # strength that a first label has more for standing right after them
 _LONGEST_RUNS = 8  # the text of a list of contents is among the longest lists after it
 
 
@@ -119,21 +121,24 @@ def outside(candidates: Iterable[Candidate], regions: Sequence[tuple[int, int]])
     return kept
 
 
-def select(found: Sequence[Candidate], text: str, folded: str, *, is_wrapped: bool) -> list[Accepted]:
+def select(
+    found: Sequence[Candidate], text: str, folded: str, *, is_wrapped: bool, breaks: Sequence[int] = ()
+) -> list[Accepted]:
     """Labels of one namespace that continue a sequence, each with its reading, in order of offset.
 
     Labels that the format states are always among them. ``folded`` is ``text.translate(FOLD)``;
-    ``is_wrapped``: a line end of ``text`` ends no paragraph.
+    ``is_wrapped``: a line end of ``text`` ends no paragraph. No list inside a clause runs across one of ``breaks``.
     """
     lists = InlineLists(text, folded, is_wrapped, _with_settled_readings(found))
     candidates = lists.candidates
     chosen: dict[int, list[tuple[int, int, Reading]]] = {}
     _run_families(lists, [f for f in _families(candidates) if f in HARD], chosen, [])
     hard_starts = sorted(candidates[key].start for key in chosen)
+    boundaries = sorted({*hard_starts, *breaks})
     rest = [f for f in _families(candidates) if f not in HARD and f not in ("schedule", "auto")]
     soft = [f for f in rest if f in _MAIN]
     _run_families(lists, soft, chosen, [], body=next(iter(hard_starts), None))
-    _run_families(lists, [f for f in rest if f not in _MAIN], chosen, hard_starts)
+    _run_families(lists, [f for f in rest if f not in _MAIN], chosen, boundaries)
     for key, candidate in enumerate(candidates):
         if candidate.list_id:
             chosen[key] = [(1, 0, candidate.label.readings[0])]
@@ -175,7 +180,7 @@ def _run_families(
     body: int | None = None,
 ) -> None:
     candidates = lists.candidates
-    walls = sorted(candidates[key].start for key in chosen)
+    walls = sorted({*(candidates[key].start for key in chosen), *boundaries})
     for name in names:
         readings: dict[int, Reading] = {}
         may_jump = "letter" not in name and "roman" not in name
@@ -185,7 +190,8 @@ def _run_families(
             if reading is not None:
                 readings[key] = reading
                 boundary = bisect_left(boundaries, candidate.start + 1)
-                items.append(Item(key, reading.place, candidate.strength, may_jump, boundary))
+                bonus = _OPENS if _opens_clause(candidate, reading, boundaries, boundary) else 0.0
+                items.append(Item(key, reading.place, candidate.strength + bonus, may_jump, boundary))
         runs = [piece for run in accept(items) for piece in lists.whole(run, name, readings, walls)]
         runs = [run for run in runs if _credible(candidates, run, name)]
         for run in _without_contents(candidates, runs, readings, name, body):
@@ -193,9 +199,16 @@ def _run_families(
                 chosen.setdefault(key, []).append((len(run), -place, readings[key]))
 
 
+def _opens_clause(candidate: Candidate, reading: Reading, boundaries: Sequence[int], boundary: int) -> bool:
+    """True for a first label right after the heading of a clause: "Section 1.1. Definitions. (a) As used"."""
+    if reading.values != (1,) or not boundary or candidate.strength < STANDS_ALONE:
+        return False
+    return candidate.start - boundaries[boundary - 1] <= _HEADING
+
+
 def _credible(candidates: Sequence[Candidate], run: Sequence[int], name: str) -> bool:
     """Lists inside a sentence become clauses only when their items are long enough to be cited alone."""
-    in_line = sum(1 for key in run if candidates[key].in_line)
+    in_line = sum(candidates[key].in_line and candidates[key].strength < STANDS_ALONE for key in run)
     if name in HARD or 2 * in_line < len(run):
         return True
     if len(run) < 2:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 
 from softlookup.documents.automatic import survey
 from softlookup.documents.candidates import MAX_LABELS, Candidate, find_candidates, is_contents_entry
+from softlookup.documents.definition_paragraphs import definition_starts
 from softlookup.documents.headings import heading_after, heading_line, shortened
 from softlookup.documents.label_flags import flags_of
 from softlookup.documents.model import Block, Clause, Span
 from softlookup.documents.numbering import FOLD, Reading
-from softlookup.documents.outline import BOUNDARY, Node, nest
+from softlookup.documents.outline import BOUNDARY, DEFINITION, Node, nest
 from softlookup.documents.paths import printed_path
 from softlookup.documents.readers.text import is_hard_wrapped
 from softlookup.documents.schedule_heads import schedule_heads
@@ -78,16 +79,23 @@ def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped:
     regions = contents_regions(text, found)
     candidates = outside(found, regions)
     heads = schedule_heads(text, candidates)
+    definitions = definition_starts(text)
     nodes = [_node(head, replace(head.label.readings[0], style="schedule")) for head in heads]
     starts = [candidate.start for candidate in candidates]
     limits = [0, *(bisect_left(starts, head.start) for head in heads), len(candidates)]
     for begin, end in itertools.pairwise(limits):
         part = [c for c in candidates[begin:end] if c.label.readings[0].style != "schedule"]
-        selected = select(part, text, folded, is_wrapped=is_wrapped)
+        selected = select(part, text, folded, is_wrapped=is_wrapped, breaks=[start for start, _ in definitions])
         nodes.extend(_from_accepted(accepted) for accepted in selected)
     taken = {node.start for node in nodes}
     nodes.extend(Node(start, start, start, style=BOUNDARY) for start, _ in regions if start not in taken)
-    return nodes
+    first = min((node.start for node in nodes if node.number), default=len(text))
+    nodes.extend(
+        Node(start, start, start, style=DEFINITION, heading=term)
+        for start, term in definitions
+        if start > first and start not in taken
+    )
+    return sorted(nodes, key=lambda node: node.start)
 
 
 def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node]:
@@ -241,7 +249,7 @@ def _clauses(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> tuple[C
     for index, node in enumerate(nodes):
         own_end = nodes[index + 1].start if index + 1 < len(nodes) else len(text)
         heading = node.heading or (_heading(text, node, own_end, block_ends) if node.number else "")
-        if not node.number and node.style == "paragraph":
+        if not node.number and node.style in ("paragraph", DEFINITION):
             paragraphs[node.parent] = paragraphs.get(node.parent, 1) + 1
         path = printed_path(node, clauses, nodes, paragraphs.get(node.parent, 0))
         if path:
