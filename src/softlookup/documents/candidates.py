@@ -24,7 +24,11 @@ _MIDDLE = re.compile(
     r"|(?<=[a-z][.;:])(?=\([A-Za-z1]\)[ ]?[A-Z])"
 )
 # where line ends were lost: a number and a capitalised word after plain text
-_LOST = re.compile(r"(?<=[A-Za-z\d)])[ ](?=\d{1,2}(?:\.\d{1,2})?\.[ ][A-Z]|\d{1,2}\.\d{1,2}[ ][A-Z][a-z])")
+_LOST = re.compile(
+    r"(?<=[A-Za-z\d)])[ ](?=\d{1,2}(?:\.\d{1,2})?\.[ ][A-Z]|\d{1,2}\.\d{1,2}(?:\.\d{1,2}){0,2}\.?[ ][A-Z][a-z]"
+    r"|(?:Section|SECTION)[ ]\d{1,2}\.\d{1,2}\.?[ ]{1,3}[A-Z])"
+)
+_NAME_BEFORE = re.compile(r"(?:^|[\s(])[A-Z][A-Za-z'’&/-]*\Z")
 _CITING = re.compile(
     r"[ ]*(?:\([A-Za-z0-9]{1,5}\))*[ ]*(?:,?[ ]?(?:of|hereof|herein|hereto|above|below|thereof|"
     r"and|or|to|through|shall|is|are|was|were|will|may|"
@@ -44,6 +48,10 @@ _LEADERS = re.compile(r"[^.\n]{2,120}(?:\.[ ]?){5}")
 REFERRING = re.compile(
     r"(?:\b(?:in|of|to|under|with|and|or|by|this|per|see|from|than|such|said|through|pursuant|Section|Sections|"
     r"Article|Articles|Clause|Clauses|Exhibit|Schedule|paragraph|subsection|No)|,)[ ]*$",
+)
+_CITED_BEFORE = re.compile(
+    r"\b(?i:sections?|articles?|clauses?|exhibits?|schedules?|paragraphs?|subsections?|annex|appendix|this)\s*\Z"
+    r"|(?:本|第|见|按|依)\s*\Z"
 )
 
 
@@ -167,6 +175,8 @@ def _automatic(text: str, folded: str, start: int, end: int, block: Block) -> Ca
 
 def _line_strength(folded: str, label: Label, start: int, end: int, *, paragraph: bool) -> float:
     strength = 1.5 if paragraph else (0.9 if _after_sentence(folded, start) else 0.2)
+    if _CITED_BEFORE.search(folded[max(0, start - 40) : start]):
+        strength -= 1.5  # a reference broken over two lines
     if _UNMARKED.fullmatch(label.number) and folded[label.end - 1 : label.end] not in (".", ")", "、", ":"):
         strength -= 0.6  # "64 Sidney Street", "23 September"
     elif _INITIAL.match(folded, label.start):
@@ -227,6 +237,7 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
             if single.endswith(".") and not (wide and final):
                 continue
             strength -= 0.0 if (wide or final) else 0.8
+            strength -= 0.8 if _UNMARKED.fullmatch(label.number) and folded[label.end - 1] == " " else 0.0
         found.append(Candidate(gap.end(), label, strength, end, in_line=True))
     for gap in _LOST.finditer(folded, position, end):
         label = label_at(folded, gap.end(), text)
@@ -234,6 +245,7 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
             label is not None
             and label.end <= end
             and not REFERRING.search(folded[max(0, gap.start() - 24) : gap.start()])
+            and (not label.has_keyword or _NAME_BEFORE.search(folded[max(0, gap.start() - 24) : gap.start()]))
         ):
             found.append(Candidate(gap.end(), label, -0.2, end, in_line=True))
     return sorted({c.start: c for c in reversed(found)}.values(), key=lambda c: c.start)

@@ -138,12 +138,38 @@ def select(
     rest = [f for f in _families(candidates) if f not in HARD and f not in ("schedule", "auto")]
     soft = [f for f in rest if f in _MAIN]
     _run_families(lists, soft, chosen, [], body=next(iter(hard_starts), None))
-    _run_families(lists, [f for f in rest if f not in _MAIN], chosen, boundaries)
+    inner = _run_families(lists, [f for f in rest if f not in _MAIN], chosen, boundaries)
     for key, candidate in enumerate(candidates):
         if candidate.list_id:
             chosen[key] = [(1, 0, candidate.label.readings[0])]
-    accepted = [Accepted(candidates[key], _best(options)) for key, options in chosen.items()]
+    settled = {key: _best(options) for key, options in chosen.items()}
+    _mend_beheaded(lists, inner, settled, boundaries)
+    accepted = [Accepted(candidates[key], reading) for key, reading in settled.items()]
     return sorted(accepted, key=lambda label: label.candidate.start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run of the sequence ``name`` with the readings of its members there."""
+
+    name: str
+    keys: tuple[int, ...]
+    readings: dict[int, Reading]
+
+
+def _mend_beheaded(
+    lists: InlineLists, runs: Sequence[_Run], settled: dict[int, Reading], walls: Sequence[int]
+) -> None:
+    """Runs that lost a member to another reading find their own or go: the (i) after (h) is not that of (ii)."""
+    for run in runs:
+        kept = [key for key in run.keys if settled.get(key) == run.readings[key]]
+        if not kept or len(kept) == len(run.keys):
+            continue
+        whole = {key for piece in lists.whole(kept, run.name, run.readings, walls) for key in piece}
+        for key in set(kept) - whole:
+            del settled[key]
+        for key in whole:
+            settled.setdefault(key, run.readings[key])
 
 
 def _with_settled_readings(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -178,8 +204,10 @@ def _run_families(
     chosen: dict[int, list[tuple[int, int, Reading]]],
     boundaries: Sequence[int],
     body: int | None = None,
-) -> None:
+) -> list[_Run]:
+    """Add the labels of the sequences ``names`` to ``chosen``, each with the length of its run; the runs."""
     candidates = lists.candidates
+    found: list[_Run] = []
     walls = sorted({*(candidates[key].start for key in chosen), *boundaries})
     for name in names:
         readings: dict[int, Reading] = {}
@@ -195,8 +223,10 @@ def _run_families(
         runs = [piece for run in accept(items) for piece in lists.whole(run, name, readings, walls)]
         runs = [run for run in runs if _credible(candidates, run, name)]
         for run in _without_contents(candidates, runs, readings, name, body):
+            found.append(_Run(name, tuple(run), readings))
             for place, key in enumerate(run):
                 chosen.setdefault(key, []).append((len(run), -place, readings[key]))
+    return found
 
 
 def _opens_clause(candidate: Candidate, reading: Reading, boundaries: Sequence[int], boundary: int) -> bool:
