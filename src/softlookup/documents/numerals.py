@@ -7,7 +7,8 @@ import unicodedata
 from functools import lru_cache
 
 HAN = "〇○零一二三四五六七八九十百千万两兩壹贰叁肆伍陆柒捌玖拾佰貳參陸"
-_HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {c: i for i, c in enumerate("〇壹贰叁肆伍陆柒捌玖")}
+_HAN_ORDER = "零一二三四五六七八九"
+_HAN_DIGITS = {c: i for i, c in enumerate(_HAN_ORDER)} | {c: i for i, c in enumerate("〇壹贰叁肆伍陆柒捌玖")}
 _HAN_DIGITS |= {"○": 0, "两": 2, "兩": 2, "貳": 2, "參": 3, "陸": 6, "叄": 3}
 _HAN_UNITS = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000, "万": 10000, "萬": 10000}
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
@@ -44,6 +45,22 @@ def han_number(numeral: str) -> int | None:
         else:
             return None
     return total + current
+
+
+def han_numeral(number: int) -> str:
+    """``number`` (below 10,000) as laws print it: 三十五, 一百零一."""
+    if number < 0 or number >= 10_000:
+        return str(number)
+    printed, zero = "", False
+    for unit, sign in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
+        digit, number = divmod(number, unit)
+        if digit:
+            one_left_out = digit == 1 and unit == 10 and not printed
+            printed += ("零" if zero else "") + ("" if one_left_out else _HAN_ORDER[digit]) + sign
+            zero = False
+        else:
+            zero = bool(printed)
+    return printed or "零"
 
 
 @lru_cache(maxsize=512)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from softlookup.documents.model import Clause
+from softlookup.documents.numerals import han_numeral
 from softlookup.documents.outline import DEFINITION, Node
 
 _CHAPTERS = frozenset(("zh-part", "zh-subpart", "zh-chapter", "zh-division", "part"))
@@ -18,6 +19,8 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
     """
     parent, number = node.parent, node.number
     base = clauses[parent].path if parent is not None else ""
+    if node.style == "zh-paragraph":
+        return f"{base}第{han_numeral(node.values[0])}款"
     if not number:
         return f"{base} ¶{paragraph}" if base and node.style in ("paragraph", DEFINITION) else base and f"{base} ¶"
     if node.style == "schedule":
@@ -29,7 +32,7 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
         return prefix + (bare.replace(" ", "") if bare.isascii() else bare)
     if node.style in ("part", "zh-part", "zh-subpart", "zh-chapter", "article"):
         return prefix + _title(number)
-    if parent is not None and nodes[parent].style == DEFINITION:
+    if parent is not None and nodes[parent].style in (DEFINITION, "zh-paragraph"):
         return _below(base, "", number)
     anchor = _numbered_anchor(parent, nodes)
     if anchor is None:

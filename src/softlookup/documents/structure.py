@@ -20,6 +20,7 @@ from softlookup.documents.label_flags import flags_of
 from softlookup.documents.model import Block, Clause, Span
 from softlookup.documents.numbering import FOLD, Reading
 from softlookup.documents.outline import BOUNDARY, DEFINITION, Node, nest
+from softlookup.documents.own_paragraphs import ZH_PARAGRAPH, with_paragraphs
 from softlookup.documents.paths import printed_path
 from softlookup.documents.readers.text import is_hard_wrapped
 from softlookup.documents.schedule_heads import schedule_heads
@@ -70,7 +71,7 @@ def build_structure(text: str, blocks: tuple[Block, ...]) -> Structure:
     notes = () if found is not None else (f"more than {MAX_LABELS} possible clause labels: split at paragraphs only",)
     nodes = [] if found is None else _nodes(text, blocks, _labelled(text, folded, found, is_wrapped=is_wrapped))
     nest(nodes, survey(text, blocks, nodes))
-    nodes = _with_unnumbered(text, blocks, nodes)
+    nodes = _with_unnumbered(text, blocks, with_paragraphs(text, blocks, nodes))
     return Structure(_clauses(text, blocks, nodes), notes)
 
 
