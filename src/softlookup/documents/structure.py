@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from softlookup.documents.automatic import survey
 from softlookup.documents.candidates import MAX_LABELS, Candidate, find_candidates, is_contents_entry
 from softlookup.documents.definition_paragraphs import definition_starts
-from softlookup.documents.headings import heading_after, heading_line, shortened
+from softlookup.documents.headings import heading_after, heading_line, run_in_heading, shortened
 from softlookup.documents.label_flags import flags_of
 from softlookup.documents.model import Block, Clause, Span
 from softlookup.documents.numbering import FOLD, Reading
@@ -171,7 +171,9 @@ def _with_unnumbered(text: str, blocks: tuple[Block, ...], nodes: list[Node]) ->
         shift.place(index, len(result))
         node.parent = shift.now(node.parent)
         result.append(node)
-        at = len(result) - 1
+        at: int | None = len(result) - 1
+        if node.style == DEFINITION and (index + 1 == len(nodes) or nodes[index + 1].parent != index):
+            at = node.parent  # what follows a definition is beside it
         for start in _cuts(text, fine, node.label_end, end, _LONG):
             result.append(
                 Node(
@@ -207,7 +209,9 @@ def _opening_heading(text: str, start: int, end: int) -> str:
     following = text[stop + 1 : stop + 120].split("\n", 1)[0]
     line = text[begin:stop]
     runs_on = bool(following.strip()) and len(line) > 40 and not line.isupper()
-    return "" if runs_on or is_contents_entry(line) else heading_line(line.strip(" *#"))
+    if is_contents_entry(line):
+        return ""
+    return run_in_heading(line) if runs_on or len(line) > 120 else heading_line(line.strip(" *#")) or run_in_heading(line)
 
 
 def _cuts(text: str, fine: Sequence[int], start: int, end: int, limit: int) -> list[int]:
@@ -219,17 +223,25 @@ def _cuts(text: str, fine: Sequence[int], start: int, end: int, limit: int) -> l
     cuts: list[int] = []
     previous = start
     for offset in starts:
-        opens = bool(_OPENER.match(text, offset))
-        if not opens and offset - previous < _SHORT:
-            continue
         line_end = text.find("\n", offset, end)
         line = text[offset : line_end if line_end >= 0 else end]
+        opens = bool(_OPENER.match(text, offset))
+        opens = opens or (bool(_heads(line)) and not _is_title(text[previous:offset]))
+        if not opens and offset - previous < _SHORT:
+            continue
         if _PAGE_MARK.match(text, offset) or is_contents_entry(line) or _MAIN_LABEL.match(line):
             continue  # page marks and lines of a contents list open nothing
         if opens or not _is_title(text[previous:offset]):
             cuts.append(offset)
             previous = offset
     return cuts
+
+
+def _heads(line: str) -> str:
+    """Heading of an unnumbered unit that begins with ``line``: capitals alone on it, or a name before the text."""
+    words = line.strip(" *_#\t")
+    is_capitals = words.isupper() and 5 <= len(words) <= 80 and words[0].isalpha()
+    return heading_line(words) if is_capitals else run_in_heading(line)
 
 
 def _is_title(piece: str) -> bool:
