@@ -62,6 +62,9 @@ def _namespaces(nodes: Sequence[Node]) -> list[int | None]:
     spaces: list[int | None] = []
     for node in nodes:
         above = node.parent
+        if node.recital:
+            spaces.append(-1)
+            continue
         spaces.append(None if above is None else above if nodes[above].style == "schedule" else spaces[above])
     return spaces
 
@@ -73,8 +76,8 @@ def _group(nodes: Sequence[Node], index: int, space: int | None) -> _Key:
         return space, kind, node.values[:-1]
     if kind in _THROUGH:
         return space, kind, ()
-    parent = node.parent
-    while parent is not None and not nodes[parent].number and nodes[parent].style != DEFINITION:
+    parent = -1 if node.recital and node.parent is None else node.parent
+    while parent is not None and parent >= 0 and not nodes[parent].number and nodes[parent].style != DEFINITION:
         parent = nodes[parent].parent
     return parent, kind, (1,)
 

@@ -41,6 +41,7 @@ class Node:
     outline: int = 0  # depth of an unnumbered heading
     list_id: str = ""  # the automatic list that the label counts in
     list_level: int = 0
+    recital: bool = False
 
     @property
     def place(self) -> tuple[int, ...]:
@@ -143,6 +144,8 @@ def _pop_for(nodes: Sequence[Node], stack: list[int], index: int, allowed: dict[
     elif node.style == BOUNDARY:
         _pop_while(nodes, stack, lambda top: top.style != "schedule")
     elif node.style == "heading":
+        beside = (d for d, at in enumerate(stack) if nodes[at].style == "heading" and nodes[at].outline >= node.outline)
+        del stack[next(beside, len(stack)) :]
         _pop_while(
             nodes,
             stack,

@@ -25,7 +25,7 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
         return f"{base} ¶{paragraph}" if base and node.style in ("paragraph", DEFINITION) else base and f"{base} ¶"
     if node.style == "schedule":
         return _title(number)
-    space = _namespace(parent, nodes, clauses)
+    space = _namespace(node, nodes, clauses)
     prefix = f"{space}/" if space else ""
     if (node.style.startswith("decimal") and len(node.values) > 1) or node.style == "zh-article":
         bare = re.sub(r"^(?i:section|clause|article|sec\.|paragraph|§+)\s*", "", number)
@@ -58,12 +58,13 @@ def _title(number: str) -> str:
     return f"{word.capitalize()} {rest}" if rest and word.isascii() else number
 
 
-def _namespace(parent: int | None, nodes: Sequence[Node], clauses: Sequence[Clause]) -> str:
+def _namespace(node: Node, nodes: Sequence[Node], clauses: Sequence[Clause]) -> str:
+    parent = node.parent
     while parent is not None:
         if nodes[parent].style == "schedule":
             return clauses[parent].path
         parent = nodes[parent].parent
-    return ""
+    return "Recitals" if node.recital else ""
 
 
 def _numbered_anchor(parent: int | None, nodes: Sequence[Node]) -> int | None:

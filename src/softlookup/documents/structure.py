@@ -23,6 +23,7 @@ from softlookup.documents.outline import BOUNDARY, DEFINITION, Node, nest
 from softlookup.documents.own_paragraphs import ZH_PARAGRAPH, with_paragraphs
 from softlookup.documents.paths import printed_path
 from softlookup.documents.readers.text import is_hard_wrapped
+from softlookup.documents.recitals import mark_recitals
 from softlookup.documents.schedule_heads import schedule_heads
 from softlookup.documents.selection import Accepted, contents_regions, outside, select
 
@@ -70,6 +71,7 @@ def build_structure(text: str, blocks: tuple[Block, ...]) -> Structure:
     found = find_candidates(text, folded, blocks, is_wrapped=is_wrapped)
     notes = () if found is not None else (f"more than {MAX_LABELS} possible clause labels: split at paragraphs only",)
     nodes = [] if found is None else _nodes(text, blocks, _labelled(text, folded, found, is_wrapped=is_wrapped))
+    mark_recitals(text, nodes)
     nest(nodes, survey(text, blocks, nodes))
     nodes = _with_unnumbered(text, blocks, with_paragraphs(text, blocks, nodes))
     return Structure(_clauses(text, blocks, nodes), notes)
