@@ -16,9 +16,9 @@ from softlookup.documents.outline import DEFINITION, Node
 ZH_PARAGRAPH = "zh-paragraph"
 _ZH_END = re.compile(r"[。；：！？;:][”’」』）)]?\s*\Z")
 _ZH_FORM = re.compile(r"_{3,}|[:：][ \u3000]*\Z|\A[^，。；]{1,12}[:：]")  # blanks to fill in, "电话："
-_ENDED = re.compile(r"(?:[.;,:!?]|[.;,][”\"’)]|[;,][ ](?:and|or))[\s*_]*\Z")
-_FRAGMENT = re.compile(r"(?:[;,]|[;,]?[ ](?:and|or))[\s*_]*\Z")
-_FULL_STOP = re.compile(r"[.!?][”\"’)\]]?[\s*_]*\Z")
+_ENDED = re.compile(r"(?:[.;,:!?。；，：]|[.;,][”\"’)]|[;,][ ](?:and|or))[\s*_]*\Z")
+_FRAGMENT = re.compile(r"(?:[;,；，]|[;,]?[ ](?:and|or))[\s*_]*\Z")
+_FULL_STOP = re.compile(r"[.!?。][”\"’)\]]?[\s*_]*\Z")
 _NO_PARAGRAPH = re.compile(
     r"\s*(?:-?[ ]?(?:\d{1,4}|[ivxl]{1,6})[ ]?-?|_{3,}|<PAGE>|Page[ ]\d+[^\n]{0,12}|Source:[^\n]{5,120}|[^\w]+)\s*\Z"
 )
@@ -105,9 +105,12 @@ class _Paragraphs:
             for block in self._inside(node.start, end)
             if self._is_sentence(block, node) and not self._in_list(block.span.start, index, last)
         ]
-        if len(found) < (2 if bare else 1):
+        if not found:
             return
-        number = 0 if bare else 1
+        opens_with_list = index + 1 < last and self._starts[index + 1] < found[0].span.start
+        number = 0 if bare and not opens_with_list else 1
+        if number + len(found) < 2:
+            return
         for block in found:
             number += 1
             new = Node(

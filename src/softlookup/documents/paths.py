@@ -9,6 +9,7 @@ from softlookup.documents.model import Clause
 from softlookup.documents.numerals import han_numeral
 from softlookup.documents.outline import DEFINITION, Node
 
+_PLAIN_DIGITS = {0xFF10 + digit: 0x30 + digit for digit in range(10)} | {0xFF0E: 0x2E}
 _CHAPTERS = frozenset(("zh-part", "zh-subpart", "zh-chapter", "zh-division", "part"))
 
 
@@ -29,7 +30,7 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
     prefix = f"{space}/" if space else ""
     if (node.style.startswith("decimal") and len(node.values) > 1) or node.style == "zh-article":
         bare = re.sub(r"^(?i:section|clause|article|sec\.|paragraph|§+)\s*", "", number)
-        return prefix + (bare.replace(" ", "") if bare.isascii() else bare)
+        return prefix + bare.replace(" ", "").translate(_PLAIN_DIGITS)
     if node.style in ("part", "zh-part", "zh-subpart", "zh-chapter", "article"):
         return prefix + _title(number)
     if parent is not None and nodes[parent].style in (DEFINITION, "zh-paragraph"):

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from softlookup.documents.candidates import Candidate
+from softlookup.documents.candidates import Candidate, is_contents_entry
 from softlookup.documents.inline_lists import STANDS_ALONE, InlineLists
 from softlookup.documents.numbering import Reading
 from softlookup.documents.sequences import Item, accept
@@ -33,6 +33,9 @@ _MAIN = (*HARD, "decimal1", "decimal1、", "zh-list", "upper-roman.", "upper-let
 _CONTENTS = re.compile(r"^[ \t#*_]*(?:table\s+of\s+contents|contents|index|目[ \u3000]*[录錄])\b", re.I | re.M)
 _CONTENTS_LOOSE = re.compile(r"TABLE OF CONTENTS")
 _LONGEST_CONTENTS = 40_000
+_WIDEST_ENTRY = 400
+_SHORT_LINE = 120
+_SHORT_OPENING = 40  # less text between a list of contents and the first clause is a page mark
 _NEAR_BEGINNING = 15_000
 _HEADING = 120  # characters of a clause label and its heading
 _OPENS = 0.6  # strength that a first label has more for standing right after them
@@ -66,8 +69,29 @@ def contents_regions(text: str, candidates: Sequence[Candidate]) -> list[tuple[i
         end = end or _body_start(candidates, first, heading)
         if end is not None:
             fact = next((c.start for c in candidates[first:] if c.list_id), end)  # a list of contents has none
-            regions.append((heading, min(end, fact)))
+            end = min(end, fact)
+            regions.append((heading, _last_entry(text, candidates[first:], heading, end)))
     return regions
+
+
+def _last_entry(text: str, candidates: Sequence[Candidate], heading: int, end: int) -> int:
+    """End of the last line of a list of contents; parties and recitals may stand between it and the first clause."""
+    at = heading
+    for candidate in candidates:
+        if candidate.start >= end or (at > heading and candidate.start - at > _WIDEST_ENTRY):
+            break
+        if candidate.listed or is_main(candidate) or candidate.label.readings[0].style == "schedule":
+            at = max(at, min(candidate.line_end, end))
+    while at < end:  # page numbers and the rest of wrapped entries
+        begin = at + len(text[at:end]) - len(text[at:end].lstrip())
+        stop = text.find("\n", begin, end)
+        if stop < 0 or stop - begin > _SHORT_LINE or text[begin : begin + 1] in "（(“\"":
+            break
+        if not text[begin:stop].strip(" .-0123456789ivxIVX") or is_contents_entry(text[begin:stop]):
+            at = stop
+        else:
+            break
+    return at if end - at > _SHORT_OPENING else end
 
 
 def _recurrence(candidates: Sequence[Candidate], entry: Candidate, heading: int) -> int | None:

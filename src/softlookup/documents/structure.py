@@ -91,7 +91,8 @@ def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped:
         selected = select(part, text, folded, is_wrapped=is_wrapped, breaks=[start for start, _ in definitions])
         nodes.extend(_from_accepted(accepted) for accepted in selected)
     taken = {node.start for node in nodes}
-    nodes.extend(Node(start, start, start, style=BOUNDARY) for start, _ in regions if start not in taken)
+    edges = {edge for start, end in regions for edge in (start, _next_text(text, end))}
+    nodes.extend(Node(edge, edge, edge, style=BOUNDARY) for edge in sorted(edges - taken) if edge < len(text))
     first = min((node.start for node in nodes if node.number), default=len(text))
     nodes.extend(
         Node(start, start, start, style=DEFINITION, heading=term)
@@ -99,6 +100,13 @@ def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped:
         if start > first and start not in taken
     )
     return sorted(nodes, key=lambda node: node.start)
+
+
+def _next_text(text: str, offset: int) -> int:
+    """First character at or after ``offset`` that is no blank."""
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+    return offset
 
 
 def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node]:
@@ -109,11 +117,14 @@ def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node
     footnote = next((block.span.start for block in blocks if block.kind == "footnote"), None)
     if footnote is not None:
         nodes.append(Node(footnote, footnote, footnote, style=BOUNDARY, heading="Footnotes"))
-    last = max((node.start for node in nodes if node.number), default=0)
     taken = {node.start for node in nodes}
+    heads = {node.start for node in nodes if node.style == "schedule"}
+    labels = sorted(node.start for node in nodes if node.number)
     for match in _SIGNATURES.finditer(text):
         start = match.end() - len(match[0].lstrip())
-        if start not in taken and (start > last or match[0].lstrip().upper().startswith(("IN W", "SIGN"))):
+        following = labels[bisect_right(labels, start) :][:1]
+        is_last = not following or following[0] in heads  # of its part: only a schedule comes after it
+        if start not in taken and (is_last or match[0].lstrip().upper().startswith(("IN W", "SIGN"))):
             nodes.append(Node(start, start, start, style=BOUNDARY))
     return sorted(nodes, key=lambda node: node.start)
 
