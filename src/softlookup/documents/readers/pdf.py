@@ -19,6 +19,7 @@ from softlookup.documents.readers.pdf_frames import FileFrame, PageFrame
 from softlookup.documents.readers.pdf_furniture import furniture, kind_of
 from softlookup.documents.readers.pdf_layout import Page, paragraphs
 from softlookup.documents.readers.pdf_ocr import read_scans
+from softlookup.documents.readers.pdf_order import top_down
 from softlookup.documents.readers.pdf_process import LIMITS, Limits, frames
 from softlookup.errors import DocumentError
 
@@ -100,7 +101,7 @@ def _page(account: PageAccount) -> Page:
     page = Page(account.number, found.width, found.height, lines, found.turn)
     if account.reason.startswith("characters without"):
         page = replace(page, flags=("garbled",))
-    return in_reading_order(page)
+    return in_reading_order(top_down(page))
 
 
 __all__: Sequence[str] = ["read_pdf"]
