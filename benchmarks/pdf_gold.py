@@ -1,4 +1,4 @@
-"""How much of the gold text of contracts in PDF does the reader give back, in order?
+"""Measure how much of the gold text of contracts in PDF the reader gives back, in order.
 
 For every PDF of ``data/cuad_pdf`` whose text stands in ``data/cuad/contracts``: the share of the gold's words in the
 longest common subsequence with our words, once with what stands aside (page headers, footers and numbers, which the

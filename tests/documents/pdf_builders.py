@@ -42,9 +42,15 @@ class Words:
         colour = b"" if self.colour is None else b"%g %g %g rg " % self.colour
         place = b"%g %g %g %g %g %g Tm " % (*self.matrix, self.x, self.y)
         if self.font == "F1":
-            shown = b"(" + self.text.encode("cp1252").translate(None).replace(b"\\", b"\\\\").replace(
-                b"(", b"\\("
-            ).replace(b")", b"\\)") + b")"
+            shown = (
+                b"("
+                + self.text.encode("cp1252")
+                .translate(None)
+                .replace(b"\\", b"\\\\")
+                .replace(b"(", b"\\(")
+                .replace(b")", b"\\)")
+                + b")"
+            )
         else:
             shown = b"<" + self.text.encode("utf-16-be").hex().encode() + b">"
         head = b"q BT %s/%s %g Tf %d Tr %s" % (colour, self.font.encode(), self.size, self.mode, place)
@@ -190,7 +196,8 @@ def encrypted(sheets: list[Sheet], *, user: bytes = b"", owner: bytes = b"owner"
 
 def long_contract(pages: int = 200, characters: int = 4000) -> bytes:
     """A contract of ``pages`` dense pages, some ``characters`` on each, with running header and page number."""
-    words = "the tenant shall pay rent for each boat that lies in the house and keep it clean dry and safe".split()
+    line = "the tenant shall pay rent for each boat that lies in the house and keep it clean dry and safe"
+    words = line.split()
     sheets = []
     at = 0
     for number in range(1, pages + 1):
@@ -199,8 +206,8 @@ def long_contract(pages: int = 200, characters: int = 4000) -> bytes:
         while y > 30 and total < characters:
             line = f"{number}.{clause} Duty." if total % 5 == 0 or not drawn[2:] else ""
             clause += bool(line)
-            while width(f"{line} {words[at % 19]}", 7) < 468:
-                line = f"{line} {words[at % 19]}".strip()
+            while width(f"{line} {words[at % len(words)]}", 7) < 468:
+                line = f"{line} {words[at % len(words)]}".strip()
                 at += 7 if at % 3 else 5
             drawn.append(Words(72, y, line + ("." if at % 4 == 0 else ""), 7))
             total += len(line)

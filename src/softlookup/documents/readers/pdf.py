@@ -95,9 +95,8 @@ def _refuse(file: FileFrame, options: ReadOptions, limits: Limits) -> None:
 def _page(account: PageAccount) -> Page:
     """The page in reading order; what stands on a scan besides the picture does not go into the text."""
     found = account.lines or PageLines(0.0, 0.0, ())
-    lines = found.lines
-    if account.state == "scanned":
-        lines = tuple(replace(line, aside=line.aside or ()) for line in lines)
+    stray, lines = (found.lines, ()) if account.state == "scanned" else (account.stray, found.lines)
+    lines = (*(replace(line, aside=line.aside or ()) for line in stray), *lines)
     page = Page(account.number, found.width, found.height, lines, found.turn)
     if account.reason.startswith("characters without"):
         page = replace(page, flags=("garbled",))

@@ -33,6 +33,7 @@ class PageAccount:
     reason: str = ""
     lines: PageLines | None = None
     frame: PageFrame | None = None
+    stray: tuple[Line, ...] = ()  # characters on a scan that OCR has read
     in_text: int = 0
     beside: int = 0
 
@@ -91,9 +92,9 @@ def coverage(
     """The account of the whole file; ``patterns`` are those of the furniture that was taken out."""
     rows = [_row(page) for page in pages]
     missing = range(len(rows) + 1, min(file.pages, _MOST_ROWS) + 1)
-    reason = "the reader stopped before this page"
-    if pages and not pages[-1].frame is None:
-        reason = "more pages or more text than is read"
+    reason = "more pages or more text than is read"
+    if pages[-1].state == "failed":
+        reason = "the reader stopped before this page"
     rows.extend(CoverageRow(f"page {number}", "failed", 0, reason) for number in missing)
     for name in file.attachments:
         rows.append(CoverageRow(f"attachment {name}".strip(), "skipped", 0, "a file attached to the PDF is not read"))
@@ -107,7 +108,7 @@ def coverage(
 
 def _row(page: PageAccount) -> CoverageRow:
     state, reason = page.state, page.reason
-    if state == "read" and not page.in_text:
+    if state in ("read", "ocr") and not page.in_text:
         state, reason = "empty", reason or "only a page number or running header"
     return CoverageRow(f"page {page.number}", state, page.in_text, reason, page.beside)
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from softlookup.documents.model import Aside, Block, Box, Flag, Mark, Span, TextLine
+from softlookup.documents.model import Aside, Block, BlockKind, Box, Flag, Mark, Span, TextLine
 from softlookup.documents.readers.pdf_account import PageAccount
 from softlookup.documents.readers.pdf_frames import Note
 from softlookup.documents.readers.pdf_geometry import Geometry, unturned
@@ -126,7 +126,7 @@ def _notes(account: PageAccount, done: Assembled) -> list[Aside]:
         middle = _middle(note, Geometry.of(account.frame))
         near = min(here, key=lambda line: abs((line.box.bottom + line.box.top) / 2 - middle), default=None)
         anchor = near.span.start if near else default
-        kind = "textbox" if note.kind == "text" else "comment"
+        kind: BlockKind = "textbox" if note.kind == "text" else "comment"
         found.append(Aside(note.text, kind, anchor, (), account.number, where))
     return found
 

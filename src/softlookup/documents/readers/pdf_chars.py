@@ -18,7 +18,8 @@ from softlookup.documents.model import Flag
 from softlookup.documents.readers.pdf_frames import PageFrame
 from softlookup.documents.readers.pdf_geometry import TURNED, UPRIGHT, Geometry, directions
 from softlookup.documents.readers.pdf_hidden import FLAGS, SEEN, visibility
-from softlookup.documents.readers.pdf_layout import CUT, Line
+from softlookup.documents.readers.pdf_hyphens import CUT
+from softlookup.documents.readers.pdf_layout import Line
 
 Codes = NDArray[np.uint32]
 Floats = NDArray[np.float32]
@@ -94,7 +95,7 @@ def page_lines(frame: PageFrame) -> PageLines:
     printed = _is_printed(everything.codes)
     doubled = _doubled(everything, printed)
     kept = everything.keep(~doubled & (codes != 0))
-    lines = tuple(_lines(kept, ways, geometry.width))
+    lines = tuple(_lines(kept, ways))
     return PageLines(
         geometry.width, geometry.height, lines, turn, int(np.count_nonzero(printed)), int(np.count_nonzero(doubled))
     )
@@ -118,8 +119,8 @@ def _repair(characters: _Characters) -> None:
 
 def _is_printed(codes: Codes) -> NDArray[np.bool_]:
     """Characters that leave ink; neither blanks nor line ends nor NUL."""
-    blank = (codes <= 0x20) | (codes == 0xA0) | (codes == 0x3000)
-    return ~blank
+    found: NDArray[np.bool_] = (codes > 0x20) & (codes != 0xA0) & (codes != 0x3000)
+    return found
 
 
 def _doubled(characters: _Characters, printed: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -140,7 +141,7 @@ def _doubled(characters: _Characters, printed: NDArray[np.bool_]) -> NDArray[np.
     return found
 
 
-def _lines(characters: _Characters, ways: NDArray[np.int8], width: float) -> Iterator[Line]:
+def _lines(characters: _Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
     """Lines in drawing order; each is cut where its visibility changes."""
     codes = characters.codes
     characters.text = codes.tobytes().decode("utf-32-le", "replace")
@@ -160,7 +161,7 @@ def _lines(characters: _Characters, ways: NDArray[np.int8], width: float) -> Ite
     stops = [*starts[1:].tolist(), len(codes)]
     first_printed = np.flatnonzero(printed)
     place = np.searchsorted(first_printed, starts)
-    for index, (start, stop) in enumerate(zip(starts.tolist(), stops, strict=True)):
+    for index, stop in enumerate(stops):
         if place[index] >= len(first_printed) or first_printed[place[index]] >= stop:
             continue  # blanks only
         begin = int(first_printed[place[index]])

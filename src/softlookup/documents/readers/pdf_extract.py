@@ -36,7 +36,7 @@ _POINTER, _INT, _FLOAT, _UINT = ctypes.c_void_p, ctypes.c_int, ctypes.c_float, c
 
 def _native(function: Any, result: Any, *arguments: Any) -> Any:
     """The same pdfium function, called with plain numbers for pointers."""
-    address = ctypes.cast(function, _POINTER).value
+    address = ctypes.cast(function, _POINTER).value or 0
     return ctypes.PYFUNCTYPE(result, *arguments)(address)
 
 

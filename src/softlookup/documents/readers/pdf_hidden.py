@@ -54,9 +54,7 @@ def _kind(text: DrawnText) -> int:
     return SEEN
 
 
-def _within(
-    across: NDArray[np.float32], up: NDArray[np.float32], areas: tuple[Rectangle, ...]
-) -> NDArray[np.bool_]:
+def _within(across: NDArray[np.floating], up: NDArray[np.floating], areas: tuple[Rectangle, ...]) -> NDArray[np.bool_]:
     """Which points lie in one of ``areas``."""
     found = np.zeros(len(across), np.bool_)
     for left, bottom, right, top in areas[:_MOST_AREAS]:

@@ -6,6 +6,7 @@ times, so that one bad page does not cost the rest.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -91,10 +92,8 @@ class Child:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                try:
+                with contextlib.suppress(OSError):  # for what was not sent any more
                     pipe.close()
-                except OSError:  # what was not sent any more
-                    pass
 
     def send(self, *pieces: bytes) -> None:
         """Hand over all input, in the background: the process may answer, or die, before it has read all."""
