@@ -98,6 +98,7 @@ def _page(account: PageAccount) -> Page:
     stray, lines = (found.lines, ()) if account.state == "scanned" else (account.stray, found.lines)
     lines = (*(replace(line, aside=line.aside or ()) for line in stray), *lines)
     page = Page(account.number, found.width, found.height, lines, found.turn)
+    page = replace(page, has_fields=bool(account.frame and account.frame.fields))
     if account.reason.startswith("characters without"):
         page = replace(page, flags=("garbled",))
     return in_reading_order(top_down(page))

@@ -133,11 +133,30 @@ def _doubled(characters: _Characters, printed: NDArray[np.bool_]) -> NDArray[np.
     order = np.argsort(key, kind="stable")
     near = np.minimum(np.maximum(0.25 * (right - left), 0.1), 1.0)[order]
     same = (key[order][1:] >> 21) == (key[order][:-1] >> 21)
-    pairs = same & (np.diff(left[order]) < near[1:])
+    one_glyph = _glyphs(characters)[chosen][order]
+    pairs = same & (np.diff(left[order]) < near[1:]) & ((one_glyph[1:] != one_glyph[:-1]) | (one_glyph[1:] < 0))
     found = np.zeros(len(printed), np.bool_)
     if pairs.any():
         first, second = chosen[order][:-1][pairs], chosen[order][1:][pairs]
         found[np.maximum(first, second)] = True
+    return found
+
+
+def _glyphs(characters: _Characters) -> NDArray[np.intp]:
+    """Per character the number of its glyph when that stands for several different characters, else -1.
+
+    A ligature or an Arabic word may be one glyph: its characters share a box, and may repeat without being printed
+    twice.
+    """
+    edges, codes = characters.edges, characters.codes
+    if len(codes) < 2:
+        return np.full(len(codes), -1, np.intp)
+    starts = np.ones(len(codes), np.bool_)
+    starts[1:] = (edges[1:] != edges[:-1]).any(axis=1) | (characters.bottoms[1:] != characters.bottoms[:-1])
+    firsts = np.flatnonzero(starts)
+    mixed = np.minimum.reduceat(codes, firsts) != np.maximum.reduceat(codes, firsts)
+    glyph = np.cumsum(starts) - 1
+    found: NDArray[np.intp] = np.where(mixed[glyph], glyph, -1)
     return found
 
 

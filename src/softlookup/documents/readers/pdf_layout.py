@@ -17,6 +17,8 @@ from softlookup.documents.readers.pdf_hyphens import CUT, MARKS, Hyphens
 _FINAL = tuple('.;:!?。；：！？”"')
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w{0,5}\s*\Z|…{2,}\s*\d*\s*\Z")
 _HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—\U00020000-\U0003ffff]")
+_DEFINES = re.compile(r"[“\"][A-Z][^”\"]{1,60}[”\"]\s{1,3}(?:means?|shall mean|has the meaning|is defined)\b")
+_LONGEST_LABEL = 14  # characters, with the blank after it
 _TAIL = 400  # characters at the end of a line that decide
 _TABLE_ROWS = 3  # rows one after another
 
@@ -67,6 +69,7 @@ class Page:
     lines: tuple[Line, ...]
     turn: int = 0
     flags: tuple[Flag, ...] = ()
+    has_fields: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,12 +246,21 @@ def _starts(before: Line, line: Line, text: str, pitch: float, right: float) -> 
     if abs(gap) < 1.0 and line.left >= before.right:
         return False  # the same printed line in two runs
     final = previous.endswith(_FINAL)
+    if final and (_DEFINES.match(text) or (pitch and gap > 1.15 * pitch)):
+        return True
     short = right > 0 and before.right < right - 0.12 * right
     if opens_label(text) and (final or short or abs(line.left - before.left) > 0.5):
         return True
     if short and (final or not text[0].islower()):
         return not previous.endswith((",", "，", "、")) or final
-    return final and line.left > before.left + 12.0
+    return final and line.left > before.left + 12.0 and abs(line.left - _text_left(before)) > 3.0
+
+
+def _text_left(line: Line) -> float:
+    """Where the text of a line begins: after its label when that hangs out to the left."""
+    if line.gaps and line.gaps[0][0] <= _LONGEST_LABEL:
+        return line.gaps[0][2]
+    return line.left
 
 
 def _join(layout: Layout, text: str, line: Line, page: Page, hyphens: Hyphens) -> None:
