@@ -85,7 +85,7 @@ def _last_entry(text: str, candidates: Sequence[Candidate], heading: int, end: i
     while at < end:  # page numbers and the rest of wrapped entries
         begin = at + len(text[at:end]) - len(text[at:end].lstrip())
         stop = text.find("\n", begin, end)
-        if stop < 0 or stop - begin > _SHORT_LINE or text[begin : begin + 1] in '（(“"':
+        if stop < 0 or stop - begin > _SHORT_LINE or text[begin : begin + 1] in "（(“\"":
             break
         if not text[begin:stop].strip(" .-0123456789ivxIVX") or is_contents_entry(text[begin:stop]):
             at = stop
@@ -181,7 +181,9 @@ class _Run:
     readings: dict[int, Reading]
 
 
-def _mend_beheaded(lists: InlineLists, runs: Sequence[_Run], settled: dict[int, Reading], walls: Sequence[int]) -> None:
+def _mend_beheaded(
+    lists: InlineLists, runs: Sequence[_Run], settled: dict[int, Reading], walls: Sequence[int]
+) -> None:
     """Runs that lost a member to another reading find their own or go: the (i) after (h) is not that of (ii)."""
     for run in runs:
         kept = [key for key in run.keys if settled.get(key) == run.readings[key]]

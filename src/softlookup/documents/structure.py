@@ -225,9 +225,7 @@ def _opening_heading(text: str, start: int, end: int) -> str:
     runs_on = bool(following.strip()) and len(line) > 40 and not line.isupper()
     if is_contents_entry(line):
         return ""
-    return (
-        run_in_heading(line) if runs_on or len(line) > 120 else heading_line(line.strip(" *#")) or run_in_heading(line)
-    )
+    return run_in_heading(line) if runs_on or len(line) > 120 else heading_line(line.strip(" *#")) or run_in_heading(line)
 
 
 def _cuts(text: str, fine: Sequence[int], start: int, end: int, limit: int) -> list[int]:
