@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from softlookup.documents.label_index import LabelIndex
+from softlookup.documents.label_titles import TitleIndex
 from softlookup.documents.model import CrossReference, ReferenceStatus, Span
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_labels import ZH_DIGITS, label_key
@@ -107,7 +108,7 @@ def this_clause(
 
 
 def relative_chinese(
-    text: str, positions: ClausePositions, labels: LabelIndex, levels: Levels
+    text: str, positions: ClausePositions, labels: LabelIndex, titles: TitleIndex, levels: Levels
 ) -> Iterator[CrossReference]:
     """本条, 前款, 前两款, 本条前三款, 本章, 本编通则, and 下款."""
     for match in _RELATIVE_ZH.finditer(text) if has_chinese(text) else ():
@@ -116,14 +117,14 @@ def relative_chinese(
         vague = match["which"] in "上下后" and not (match["count"] or match["unit"] in "条款")
         if source is None or vague or (step == 0 and match["count"]):
             continue
-        targets, status = _chinese_targets(text, match, step, source, labels, levels)
+        targets, status = _chinese_targets(text, match, step, source, labels, titles, levels)
         start = match.start() if match["home"] and match["unit"] == "款" else match.start("which")
         end = match.end() if match["named"] and targets else match.end("unit")
         yield from _reference((start, end), source, targets, status)
 
 
 def _chinese_targets(
-    text: str, match: re.Match[str], step: int, source: int, labels: LabelIndex, levels: Levels
+    text: str, match: re.Match[str], step: int, source: int, labels: LabelIndex, titles: TitleIndex, levels: Levels
 ) -> tuple[tuple[int, ...], ReferenceStatus]:
     count = _COUNTS.get(match["count"] or "一", 1)
     unit = match["unit"]
@@ -134,9 +135,9 @@ def _chinese_targets(
         return paragraph_targets(text, match.start("which"), step, count, source, labels), "resolved"
     targets = relative_targets(step, _UNIT_KINDS[unit], count, source, labels)
     if unit == "编" and step == 0 and not targets:
-        targets = labels.titled_part(source)
+        targets = titles.book(source)
     if match["named"] and targets:
-        targets = labels.headed(match["named"], targets[0]) or targets
+        targets = titles.headed(match["named"], targets[0]) or targets
     inner = labels.enclosing(source, "clause") if unit == "条" and step == 0 and targets else None
     if inner is not None and inner != targets[0] and levels["条", False] and labels.counted_through(inner):
         return this_clause("条", inner, source, labels, levels)
