@@ -58,6 +58,7 @@ def test_headers_and_footers_stand_aside_at_the_start_of_their_section():
     assert [(a.text, a.kind) for a in result.aside if "hidden" in a.flags] == [("trap", "footer")]
     rows = {row.unit: row for row in result.coverage.rows}
     assert rows["word/header1.xml"].characters_aside == len("DRAFT\nof May")
+    assert rows["word/header1.xml"].reason == "page header, kept aside"
     assert (rows["word/header3.xml"].state, rows["word/header3.xml"].reason) == (
         "skipped",
         "header that no section uses",

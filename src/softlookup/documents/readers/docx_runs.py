@@ -36,8 +36,11 @@ _KNOWN_NAMESPACES = re.compile(
     r"http://schemas\.(?:microsoft\.com/office/(?:word|drawing)/20\d\d/|openxmlformats\.org/|"
     r"microsoft\.com/office/mac/drawingml/)|http://purl\.oclc\.org/ooxml/"
 )
-# fields that print nothing, so that nothing is missing when they have no result
-_SILENT = frozenset(("TC", "XE", "TA", "RD", "SET", "ASK", "NEXT", "NEXTIF", "SKIPIF", "PRIVATE", "ADVANCE", "DATA"))
+# fields that print nothing or a number of pages: nothing is missing from the text when they have no result
+_SILENT = frozenset((
+    "TC", "XE", "TA", "RD", "SET", "ASK", "NEXT", "NEXTIF", "SKIPIF", "PRIVATE", "ADVANCE", "DATA", "PAGE", "NUMPAGES",
+    "SECTIONPAGES",
+))  # fmt: skip
 _UNMARKED = frozenset(("HYPERLINK", "FORMTEXT", "FORMCHECKBOX", "FORMDROPDOWN")) | CONTENTS
 
 
