@@ -27,7 +27,6 @@ from softlookup.documents.readers.docx_revisions import CHANGES, Context
 from softlookup.documents.readers.docx_symbols import UNKNOWN, symbol
 
 _XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
-_NO_TEXT = frozenset(("pPr", "rPr", "sdtPr", "sdtEndPr", "tblPr", "tblGrid", "trPr", "tcPr", "sectPr", "smartTagPr"))
 _CHARACTERS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _WORDS = frozenset(("t", "sym", "symEx", "delText"))
 _CONTROLS = frozenset(("checkbox", "dropDownList", "comboBox", "date", "text", "picture"))
@@ -58,7 +57,7 @@ def read_inline(story: Story, element: etree._Element, context: Context) -> None
             _ACTIONS[name](story, inner, context)
         elif name in CHANGES:
             read_inline(story, inner, story.reading.revisions.enter(context, inner))
-        elif name and name not in _NO_TEXT:
+        elif name and not name.endswith("Pr"):  # properties hold no words
             before, after = around(inner)
             story.put(before, context, is_generated=True)
             read_inline(story, inner, context)
