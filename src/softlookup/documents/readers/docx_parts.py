@@ -35,6 +35,8 @@ _REASONS: dict[str, tuple[CoverageState, str]] = {
     "oleObject": ("skipped", "embedded object, not read"),
     "package": ("skipped", "embedded file, not read"),
     "control": ("skipped", "ActiveX control, not read"),
+    "origin": ("skipped", "digital signature, not checked"),
+    "signature": ("skipped", "digital signature, not checked"),
     "vbaProject": ("skipped", "macros, never run"),
     "wordVbaData": ("skipped", "macros, never run"),
     "attachedTemplate": ("skipped", "template outside the file, not loaded"),
