@@ -302,7 +302,7 @@ def test_relationships_may_lead_nowhere_or_in_circles():
         ("a.docx", docx(paragraph("  \t ")), "holds none"),
         ("a.docx", docx(""), "holds none"),
         ("a.docx", archive(("word/document.xml", f'<w:document xmlns:w="{W}"/>')), "holds none"),
-        ("~$a.docx", b"\x03Ada" + b"\0" * 158, "zip archive"),
+        ("~$a.docx", b"\x03Ada" + b"\0" * 158, "lock file"),
         ("a.docx", b"", "empty"),
     ],
     ids=["blank", "no paragraph", "no body", "lock file", "nothing"],
