@@ -274,6 +274,15 @@ def test_such_term_leads_to_the_definition_and_not_to_the_pointer():
     assert found[0] == ("such Shares", ["2"], "inferred")
 
 
+def test_such_term_counts_inside_its_own_definition():
+    text = "1 A. “Stock” means shares, where such Stock is listed.\n2 B. Such Stock’s price and such Stocks.\n"
+    assert [found[:2] for found in references(text)] == [
+        ("such Stock", ["1"]),
+        ("Such Stock", ["1"]),
+        ("such Stocks", ["1"]),
+    ]
+
+
 def test_such_with_a_small_letter_is_a_term_only_where_it_is_rarely_written_so():
     text = "1 A. “Action” means a lawsuit.\n2 B. An Action, any Action or each Action.\n3 C. He takes such action.\n"
     assert references(text) == []

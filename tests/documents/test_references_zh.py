@@ -259,3 +259,19 @@ def test_annexes_of_a_few_words_are_found():
         "附件二第2项": ["2"],
         "附件一至附件三": ["附件一", "附件二", "附件三"],
     }
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("依照第7.1款付款。", [("第7.1款", ["7/7.1"], "resolved")]),
+        ("依照第7.1款至第7.2款付款。", [("第7.1款至第7.2款", ["7/7.1", "7/7.2"], "resolved")]),
+        ("依照第7.2款（b）项付款。", [("第7.2款（b）项", ["7/7.2/(b)"], "resolved")]),
+        ("依照7.9款付款。", [("7.9款", [], "dangling")]),
+        ("第7.1条和/或第7.2条继续有效。", [("第7.1条", ["7/7.1"], "resolved"), ("第7.2条", ["7/7.2"], "resolved")]),
+        ("以下条文有效。", []),
+    ],
+)
+def test_a_decimal_number_is_a_clause_whatever_it_is_called(words, expected):
+    text = "7 费用\n  7.1 租金。\n  7.2 押金：\n    (a) 现金；\n    (b) 转账。\n8 其他。" + words + "\n"
+    assert [found[:3] for found in paths(text)] == expected

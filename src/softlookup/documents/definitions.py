@@ -185,7 +185,7 @@ def find_uses(text: str, terms: Sequence[DefinedTerm]) -> tuple[TermUse, ...]:
     defined more than once is used by its nearest earlier definition, or else by its first one.
     One compiled pattern: linear in ``len(text)`` whatever the number of terms.
     """
-    variants = _variants(terms)
+    variants = spellings_of(terms)
     if not variants:
         return ()
     defining = definition_spans(text, terms)
@@ -213,7 +213,7 @@ def _sentence_start(text: str, offset: int) -> int:
     return first + word
 
 
-def _variants(terms: Sequence[DefinedTerm]) -> dict[str, list[int]]:
+def spellings_of(terms: Sequence[DefinedTerm]) -> dict[str, list[int]]:
     """Spelling -> indices of the terms it stands for, in document order; exact names beat derived ones."""
     exact: dict[str, list[int]] = {}
     derived: dict[str, list[int]] = {}

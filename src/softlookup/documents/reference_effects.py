@@ -33,7 +33,7 @@ _AFTER_EN = re.compile(r"\s*(?:\([^)]{0,100}\))?,?\s*(?:to\s+the\s+contrary\s+)?
 _NOT_APPLIED_EN = re.compile(
     r"\s*(?:\([^)]{0,100}\))?,?\s*(?:does|do|shall|will)\s+not\s+apply\b(?!\s*[.;])", re.IGNORECASE
 )
-_OWN_ZH = r"(?:本合同|本协议|本法)?(?:的)?$"
+_OWN_ZH = r"(?:本合同|本协议|本法)?(?:的)?(?:前述|上述|前款)?$"
 # words before the label, words after it
 _BEFORE_ZH: tuple[tuple[re.Pattern[str], re.Pattern[str], ReferenceEffect], ...] = tuple(
     (re.compile(head), re.compile(tail), effect)  # type: ignore[misc]

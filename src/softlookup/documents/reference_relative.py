@@ -33,7 +33,7 @@ _NOT_ZH = {
     "编": r"第",
 }
 _RELATIVE_ZH = re.compile(
-    rf"(?P<home>本条|第[{ZH_DIGITS}\d]{{1,9}}条)?(?P<which>本|前|上|后|下)(?P<count>[一两二三四五])?(?P<unit>"
+    rf"(?P<home>本条|第[{ZH_DIGITS}\d]{{1,9}}条)?(?P<which>本|前|上|后|(?<!以)下)(?P<count>[一两二三四五])?(?P<unit>"
     + "|".join(f"{unit}(?!{rest})" for unit, rest in _NOT_ZH.items())
     + r")(?P<named>通则|总则|附则|一般规定)?"
 )
