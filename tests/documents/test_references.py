@@ -166,6 +166,9 @@ def test_a_number_with_decimal_children_is_absolute():
         ),
         ("By Section 2.2(b) or (a) the Buyer.", [("Section 2.2(b)", ["(b)"], "resolved")]),
         ("The immediately preceding sentence binds.", []),
+        ("See Annex A to Schedule 2.", [("Annex A to Schedule 2", ["Schedule 2"], "inferred")]),
+        ("See paragraph 2 of Part B of Schedule 2.", [("paragraph 2 of Part B of Schedule 2", ["2"], "inferred")]),
+        ("See Section 2.1 to Section 2.2.", [("Section 2.1 to Section 2.2", ["2.1", "2.2"], "resolved")]),
     ],
 )
 def test_labels_in_their_surroundings(words, expected):

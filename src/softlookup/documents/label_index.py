@@ -202,13 +202,20 @@ class LabelIndex:
         ``capital`` tells whether a lone item is a capital letter: (C) is not (c).
         """
         outer: int | None = None
+        whole = True
         for key in within:
             around = self._find_one(key, source, len(key.parts), outer, None)
-            if around is None:
+            if around is not None:
+                outer = around.clause
+            elif key.kind == "part" and (outer is not None or key.parts[0].isalpha()):
+                # "Part B of Schedule 2": a schedule may have no clauses for its parts, a code has all its 编
+                whole = False
+            else:
                 return None
-            outer = around.clause
         found = self._find_one(label, source, head, outer, capital)
-        return Place(outer, exact=False) if found is None and outer is not None else found
+        if found is None and outer is not None:
+            return Place(outer, exact=False)
+        return found if whole or found is None else found._replace(exact=False)
 
     def _find_one(
         self, label: LabelKey, source: int, head: int, outer: int | None, capital: bool | None

@@ -78,6 +78,10 @@ def _following_key(
     items_follow = items_only and "(" in printed
     if bare and not (plural or items_follow or ("." in label and "." in first)):
         return None  # "Section 5 and 30 days": a bare number after a singular word is no label
+    ranged = following["glue"].strip().lower() == "to"
+    other = key_of(word, label) if ranged and following["word"] else None
+    if other is not None and other.kind != base.kind:
+        return None  # Annex A to Schedule 2
     if bare and items_follow and not _continues(text, span.start, printed, label):
         return None
     # "Sections 2.1 and 3.1, A pays": letters are listed after letters alone

@@ -29,8 +29,11 @@ _MENTION_EN = re.compile(
 )
 _OF_CLAUSE = re.compile(
     r"\s+of\s+(?:the\s+(?:first|second|third|fourth|fifth|last|final|penultimate|next)\s+(?:sentence|paragraph)\s+of\s+)?"
-    rf"(?:(?:this|the|such)\s+)?(?P<word>(?i:{WORD}))\s*(?P<label>{DOTTED}|{LETTER}(?:{ITEM})*){END}"
+    rf"(?:(?:this|the|such)\s+)?(?P<word>(?i:{WORD})|Part)\s*(?P<label>{DOTTED}|{LETTER}(?:{ITEM})*){END}"
 )
+_TO_SCHEDULE = re.compile(
+    rf"\s+to\s+(?P<word>(?i:{'|'.join(SPACES)}))\s+(?P<label>{DOTTED}|{LETTER}){END}"
+)  # Annex A to Schedule 2
 # Exhibit 11 Clause 1.2; Annex I, Part 2; after a comma only what is smaller than a clause
 _INSIDE = re.compile(
     rf"(?:\s+(?P<word>(?i:{'|'.join(INNER)}|Parts?|Secs?\.|§§?))|\s*,\s*(?P<small>(?i:Part|Paragraph|Para\.)))"
@@ -44,6 +47,7 @@ _PART_OF = re.compile(
 _BARE = re.compile(rf"(?<![\w.$§€£-])\d{{1,2}}\.\d{{1,2}}(?:{ITEM}){{1,4}}{END}")
 _BARE_BEFORE = re.compile(r"\b(?:to|under|in|of|by|with|and|or|per|see|from)\s$", re.IGNORECASE)
 # no contract has a hundred sections; "Section 409A" is the Internal Revenue Code
+_HOLDERS_MOST = 3
 _STATUTE_NUMBER = r"\d{3}|\d+-\d+-\d+"
 # the rest of a line of a table of contents, also when its lines were joined: "  Publicity    53  Section"
 _CONTENTS_LINE = re.compile(
@@ -126,7 +130,7 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
     words = _words(text, members)
     end = members[-1][0].end
     outside = named_before(text, match.start())
-    outer, whole = _holder(text, end)
+    holders, whole = _holder(text, end)
     outside_after = named_after(text, whole, title)
     own = bool(_THIS_BEFORE.search(text, max(0, match.start() - 8), match.start()))
     mentions: list[Mention] = []
@@ -138,8 +142,8 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
         label = re.sub(r"^[^\d(]+", "", text[span.start : span.end])
         if not label.startswith("("):  # "(b)" after 5.1(a) keeps the head of the list
             head = head_length(label.split()[0]) if label else 1
-        held = outer is not None and (span.end == end or key.kind == "item")
-        within = (outer,) if outer is not None and held else ()
+        held = bool(holders) and (span.end == end or key.kind == "item")
+        within = holders if held else ()
         place = Span(span.start, whole) if held and span.end == end else span
         listed = len(members) > 1
         mentions.append(Mention(place, key, last, external, statute, within, own=own, head=head, listed=listed))
@@ -151,11 +155,17 @@ def _is_form(key: LabelKey) -> bool:
     return key.kind == "schedule" and re.fullmatch(r"1[34][a-z](?:-\d)?", key.parts[0], re.IGNORECASE) is not None
 
 
-def _holder(text: str, end: int) -> tuple[LabelKey | None, int]:
-    """What holds the clause by the words after it, and where they end: "clause (i) of Section 5.1"."""
-    match = _OF_CLAUSE.match(text, end)
-    outer = key_of(match["word"], match["label"]) if match else None
-    return (None, end) if match is None or outer is None or outer.kind == "item" else (outer, match.end("label"))
+def _holder(text: str, end: int) -> tuple[tuple[LabelKey, ...], int]:
+    """What holds the clause by the words after it, outermost first, and where they end: "(i) of Section 5.1"."""
+    holders: list[LabelKey] = []
+    while len(holders) < _HOLDERS_MOST:
+        match = _OF_CLAUSE.match(text, end) or _TO_SCHEDULE.match(text, end)
+        outer = key_of(match["word"], match["label"]) if match else None
+        if match is None or outer is None or outer.kind == "item":
+            break
+        holders.insert(0, outer)
+        end = match.end("label")
+    return tuple(holders), end
 
 
 def _is_printed_label(text: str, match: re.Match[str]) -> bool:

@@ -26,7 +26,7 @@ _PAPER_NAME = re.compile(
 _ELSEWHERE = re.compile(r"\s*,?\s*(?:et\.?\s+seq|thereof\b|thereunder\b)")
 _OWN_NAMES = re.compile(
     r"(?:this|agreement|contract|terms|lease|deed|framework\s+terms|standard\s+terms|msa|mnda|section|article|"
-    r"clause|schedule|exhibit|annex|appendix|attachment|agreement\s+and)\b(?!\s+(?:act|code|law))",
+    r"clause|schedule|exhibit|annex|appendix|attachment|part|agreement\s+and)\b(?!\s+(?:act|code|law))",
     re.IGNORECASE,
 )
 # only a paper can be the document itself, called by its title
