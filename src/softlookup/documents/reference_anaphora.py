@@ -18,6 +18,7 @@ from softlookup.documents.writing import has_chinese
 _SUCH = re.compile(r"\b(?:[Ss]uch|[Ss]aid|[Aa]foresaid|SUCH|SAID)\s+")
 _NOUN = re.compile(r"[a-z]+(?:\s[a-z]+)?\b")
 _WORDS = re.compile(r"[\w&/()’'-]+")
+_TAILS = ("", "'s", "’s", "'", "’", ")", "’s)", "'s)")
 _WORDS_MOST = 9
 _NAME_MOST = 120  # characters
 _SUCH_ZH = re.compile(r"(?:该等|该|上述|前述|此类|此等)$")
@@ -68,9 +69,10 @@ def _longest(text: str, start: int, spellings: dict[str, list[int]]) -> tuple[in
         return start, []
     ends = [match.end() for match in _WORDS.finditer(text, start, start + _NAME_MOST)]
     for end in reversed(ends[:_WORDS_MOST]):
-        for cut in (end, end - 2):  # the Tenant's
-            indices = spellings.get(one_line(text[start:cut]), [])
-            if indices and (cut == end or text[cut:end] in ("'s", "’s")):
+        for shorter in _TAILS:  # (such Losses), such Tenant's
+            cut = end - len(shorter)
+            indices = spellings.get(one_line(text[start:cut]), []) if text.endswith(shorter, start, end) else []
+            if indices:
                 return cut, indices
     return start, []
 

@@ -82,7 +82,9 @@ _MARKUP = re.compile(r"</?[a-z][^<>\n]{0,80}>|\*\*")  # Markdown keeps inline HT
 _SENTENCE_STOP = re.compile(r"[.;](?=\s+[A-Z(])|[。；]|\n\s*\n")
 _PRECEDING = re.compile(r"(?:the\s+)?(?:immediately\s+)?(?:preceding|previous|foregoing|prior)\b|[前上]", re.IGNORECASE)
 _ITSELF = re.compile(r"this\b|本", re.IGNORECASE)
-_TITLE = r"(?:\s?[（(“\"][^（）()“”\"\n]{1,60}[）)”\"])?"  # clause 5 (Payment), 第五条“付款”
+_TITLE = (
+    r"(?:\s{0,2}(?:[（(“\"][^（）()“”\"\n]{1,60}[）)”\"]|\[[^\[\]\n]{1,60}\]))?"  # clause 5 (Payment), 第五条“付款”
+)
 _GLUE = re.compile(
     rf"{_TITLE}(?:"
     r"\s*,?\s+(?:and/or|and|or|nor|&|as\s+well\s+as)\s+(?:(?:to|in|under|by|of|with)\s+)?"

@@ -17,18 +17,23 @@ DOTTED = (
     r"\d{1,4}[A-Z]?(?:\.\d{1,4}|-\d{1,4})*(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z]))*"
     rf"(?:\s?{ITEM}|{ITEM})*(?![\d%])"
 )
-LETTER = r"[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![\w’'&])[\"”]?"
+LETTER = (
+    r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z]))+(?![\w’'&])"  # A.1.2, II.B
+    r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![\w’'&])[\"”]?)"
+)
 SPACES = ("Schedules?", "Exhibits?", "Annex(?:es)?", "Annexures?", "Appendix", "Appendices", "Attachments?")
 INNER = ("Sections?", "Clauses?", "Articles?", "Paragraphs?", "Sub-?sections?", "Sub-?clauses?", "Sub-?paragraphs?")
 WORD = rf"(?:{'|'.join((*INNER, *SPACES))}|Secs?\.|§§?)"
 # the label ends there, or a blank was lost before the next word: "Clause 3.1of this Agreement"
 END = r"(?!\.?\d)(?:(?!\w)|(?=(?:of|and|or|to|hereof|shall|above|below)\b))"
 _NEXT_EN = re.compile(
-    # Sections 5 (Payment) and 6, Exhibits 8 ("Rent") and 9
-    rf"(?:\s*(?!{ITEM})\((?:[A-Z][^()\n]{{2,60}}|[\"“][^()\"“”\n]{{1,60}}[\"”])\))?"
-    rf"(?P<glue>\s*,\s*(?:,\s*)?(?i:and/or|and|or|&)?\s*|\s+(?i:and/or|and|or|through|to|thru|&)\s+|\s*[–—-]\s*)"
+    # Sections 5 (Payment) and 6, Exhibits 8 ("Rent") and 9, Sections 3 [Term], 4
+    rf"(?:\s*(?:(?!{ITEM})\([A-Za-z*\"“][^()\n]{{1,80}}\)|\[[A-Z][^\[\]\n]{{1,60}}\]))?"
+    r"(?P<glue>\s*[,;]\s*(?:,\s*)?(?i:and/or|and|or|&)?\s*|\s+(?i:and/or|and|or|&)\s+"
+    r"|\s+(?i:through|to|thru)(?:\s+and\s+including)?\s+|\s*[–—-]\s*)"
     rf"(?:(?P<word>(?i:{WORD}))\s*)?(?P<label>{DOTTED}|{LETTER}|(?:{ITEM})+){END}"
 )
+_HERE = re.compile(r"\s+(?:hereof|above|below|of\s+this\s+[A-Z])")  # Section 8 or 9 hereof
 _RANGE_GLUE = re.compile(r"through|thru|to|[–—-]", re.IGNORECASE)
 _HALF_ITEM = re.compile(r"\s(?P<item>[a-z])\)")  # Clause 16.1 b)
 _LISTED_ITEM = re.compile(r"\(([^()]{1,6})\)")
@@ -76,9 +81,12 @@ def _following_key(
     label, bare, plural = following["label"], following["word"] is None, is_plural(word)
     items_only = label.startswith("(")
     items_follow = items_only and "(" in printed
-    if bare and not (plural or items_follow or ("." in label and "." in first)):
+    if bare and ";" in following["glue"] and not plural:
+        return None
+    sure = plural or items_follow or ("." in label and "." in first) or _HERE.match(text, following.end())
+    if bare and not sure:
         return None  # "Section 5 and 30 days": a bare number after a singular word is no label
-    ranged = following["glue"].strip().lower() == "to"
+    ranged = following["glue"].split()[:1] in (["to"], ["TO"])
     other = key_of(word, label) if ranged and following["word"] else None
     if other is not None and other.kind != base.kind:
         return None  # Annex A to Schedule 2
@@ -98,6 +106,7 @@ def is_plural(word: str) -> bool:
 
 def key_of(word: str, label: str) -> LabelKey | None:
     """Key of ``label`` called by ``word``, singular or plural; None when it is none."""
+    word = "§" if word == "§§" else word
     singular = re.sub(r"(?i)^(schedule|exhibit|annexure|attachment)s$", r"\1", word)
     singular = re.sub(r"(?i)^annexes$", "Annex", re.sub(r"(?i)^appendices$", "Appendix", singular))
     if label.startswith("("):
