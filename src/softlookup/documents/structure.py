@@ -17,10 +17,11 @@ from softlookup.documents.candidates import MAX_LABELS, Candidate, find_candidat
 from softlookup.documents.definition_paragraphs import definition_starts
 from softlookup.documents.headings import heading_after, heading_line, run_in_heading, shortened
 from softlookup.documents.label_flags import flags_of
+from softlookup.documents.list_marks import mark_lists
 from softlookup.documents.model import Block, Clause, Span
 from softlookup.documents.numbering import FOLD, Reading
 from softlookup.documents.outline import BOUNDARY, DEFINITION, Node, nest
-from softlookup.documents.own_paragraphs import ZH_PARAGRAPH, with_paragraphs
+from softlookup.documents.own_paragraphs import is_unnumbered_part, with_paragraphs
 from softlookup.documents.paths import printed_path
 from softlookup.documents.readers.text import is_hard_wrapped
 from softlookup.documents.recitals import mark_recitals
@@ -36,7 +37,7 @@ _LONG = 1500  # an unnumbered stretch above this is cut at its paragraphs
 _LONG_OPENING = 500  # the same for text before the first label, where parties and recitals stand
 _SHORT = 160  # a shorter paragraph stays with the next one
 _PAGE_MARK = re.compile(
-    r"[ \t]*(?:-?[ ]?(?:\d{1,4}|[ivxl]{1,6})[ ]?-?|_{3,}|<PAGE>[^\n]*|Page \d+[^\n]{0,12}"
+    r"[ \t]*(?:-?[ ]?(?:\d{1,4}|[ivxl]{1,6})[ ]?-?|_{3,}|<PAGE>[^\n]*|Page[ ]-?\d+[^\n]{0,12}"
     r"|Source:[^\n]{5,120}\d{4})[ \t]*$",
     re.M,
 )
@@ -72,6 +73,7 @@ def build_structure(text: str, blocks: tuple[Block, ...]) -> Structure:
     notes = () if found is not None else (f"more than {MAX_LABELS} possible clause labels: split at paragraphs only",)
     nodes = [] if found is None else _nodes(text, blocks, _labelled(text, folded, found, is_wrapped=is_wrapped))
     mark_recitals(text, nodes)
+    mark_lists(text, nodes)
     nest(nodes, survey(text, blocks, nodes))
     nodes = _with_unnumbered(text, blocks, with_paragraphs(text, blocks, nodes))
     return Structure(_clauses(text, blocks, nodes), notes)
@@ -185,7 +187,8 @@ def _with_unnumbered(text: str, blocks: tuple[Block, ...], nodes: list[Node]) ->
         node.parent = shift.now(node.parent)
         result.append(node)
         at: int | None = len(result) - 1
-        if node.style == DEFINITION and (index + 1 == len(nodes) or nodes[index + 1].parent != index):
+        is_leaf = index + 1 == len(nodes) or nodes[index + 1].parent != index
+        if is_leaf and is_unnumbered_part(node):
             at = node.parent  # what follows a definition is beside it
         for start in _cuts(text, fine, node.label_end, end, _LONG):
             result.append(
@@ -222,9 +225,10 @@ def _opening_heading(text: str, start: int, end: int) -> str:
     following = text[stop + 1 : stop + 120].split("\n", 1)[0]
     line = text[begin:stop]
     runs_on = bool(following.strip()) and len(line) > 40 and not line.isupper()
-    if is_contents_entry(line):
+    if is_contents_entry(line) or _PAGE_MARK.match(line) or not re.search(r"[^\W\d_]{2}", line):
         return ""
-    return run_in_heading(line) if runs_on or len(line) > 120 else heading_line(line.strip(" *#")) or run_in_heading(line)
+    named = run_in_heading(line)
+    return named if named or runs_on or len(line) > 120 else heading_line(line.strip(" *#"))
 
 
 def _cuts(text: str, fine: Sequence[int], start: int, end: int, limit: int) -> list[int]:
