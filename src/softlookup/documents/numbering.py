@@ -59,7 +59,7 @@ _FORMS = (
     # ARTICLE V, Article Ten
     rf"(?P<art>(?P<artw>(?i:article|part|title))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?![A-Za-z0-9])(?!\.\d))",
     # Section 4
-    rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z]))(?![A-Za-z0-9])(?!\.\d))",
+    rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z])|(?i:{_WORDS})\b)(?![A-Za-z0-9])(?!\.\d))",
     # 5.2, Section 5.2, "2. 2. 1." as some scans print it; no date, amount or share
     (
         rf"(?P<dec>(?:(?P<decw>{_KEYWORD}|(?i:article))[ ]{{0,4}})?(?P<decn>\d{{1,3}}[A-Z]?(?:\.\d{{1,3}}){{1,5}}"

@@ -33,6 +33,7 @@ _MAIN = (*HARD, "decimal1", "decimal1、", "zh-list", "upper-roman.", "upper-let
 _CONTENTS = re.compile(r"^[ \t#*_]*(?:table\s+of\s+contents|contents|index|目[ \u3000]*[录錄])\b", re.I | re.M)
 _CONTENTS_LOOSE = re.compile(r"TABLE OF CONTENTS")
 _LONGEST_CONTENTS = 40_000
+_INDEX_REACH = 300
 _WIDEST_ENTRY = 400
 _SHORT_LINE = 120
 _SHORT_OPENING = 40  # less text between a list of contents and the first clause is a page mark
@@ -139,10 +140,28 @@ def outside(candidates: Iterable[Candidate], regions: Sequence[tuple[int, int]])
     for index, candidate in enumerate(found):
         around = listed[max(0, index - 3) : index] + listed[index + 1 : index + 4]
         in_list = candidate.listed or (len(around) >= 4 and sum(around) > len(around) // 2)  # a wrapped entry
-        in_list = in_list or any(a <= candidate.start < b for a, b in regions)
+        in_list = in_list or any(a <= candidate.start < b for a, b in regions) or _in_index(found, index)
         if candidate.list_id or not in_list:
             kept.append(candidate)
     return kept
+
+
+def _in_index(found: Sequence[Candidate], index: int) -> bool:
+    """True for "2.04(b)" among many such numbers in no order: an index of terms and where they are defined."""
+    if not _is_bare_decimal(found[index]):
+        return False
+    near = [
+        c
+        for c in found[max(0, index - 5) : index + 6]
+        if _is_bare_decimal(c) and abs(c.start - found[index].start) <= _INDEX_REACH
+    ]
+    places = [c.label.readings[0].values for c in near]
+    in_order = sum(a < b for a, b in itertools.pairwise(places))
+    return len(places) >= 5 and in_order <= 0.7 * (len(places) - 1)
+
+
+def _is_bare_decimal(candidate: Candidate) -> bool:
+    return candidate.in_line and not candidate.label.has_keyword and len(candidate.label.readings[0].values) > 1
 
 
 def select(
