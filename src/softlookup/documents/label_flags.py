@@ -39,7 +39,9 @@ def flags_of(nodes: Sequence[Node]) -> list[tuple[Flag, ...]]:
         kind = family(node.style)
         group = groups[_group(nodes, index, spaces[index])]
         if kind != "schedule":
-            oddity = _oddity(node.place, group.highest, last.get((spaces[index], kind)), is_inner=node.parent is not None)
+            oddity = _oddity(
+                node.place, group.highest, last.get((spaces[index], kind)), is_inner=node.parent is not None
+            )
             if oddity:
                 found[index].add(oddity)
         group.members[node.place if kind != "schedule" else _spelled(node.number)].append(index)

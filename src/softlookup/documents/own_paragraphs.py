@@ -15,7 +15,9 @@ from softlookup.documents.outline import DEFINITION, Node
 
 ZH_PARAGRAPH = "zh-paragraph"
 _ZH_END = re.compile(r"[。；：！？;:][”’」』）)]?\s*\Z")
-_ZH_FORM = re.compile(r"_{3,}|[:：][ \u3000]*\Z|\A[^，。；]{1,12}[:：]")  # blanks to fill in, "电话："
+_ZH_FORM = re.compile(
+    r"_{3,}|\A(?![^:：]{0,12}(?:下列|如下|以下|应当))[^，。；]{1,12}[:：]"
+)  # blanks to fill in, "电话："
 _ENDED = re.compile(r"(?:[.;,:!?。；，：]|[.;,][”\"’)]|[;,][ ](?:and|or))[\s*_]*\Z")
 _FRAGMENT = re.compile(r"(?:[;,；，]|[;,]?[ ](?:and|or))[\s*_]*\Z")
 _FULL_STOP = re.compile(r"[.!?。][”\"’)\]]?[\s*_]*\Z")

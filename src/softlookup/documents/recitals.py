@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from softlookup.documents.outline import Node
 
 _AGREED = re.compile(
-    r"\bas\s{1,4}follows\s?[:.;]|\bNOW,?\s{1,4}THEREFORE|\bhereby\s{1,4}agree\b|达成如下|协议如下|条款如下|约定如下", re.I
+    r"\bas\s{1,4}follows\s?[:.;]|\bNOW,?\s{1,4}THEREFORE|\bhereby\s{1,4}agree\b|达成如下|协议如下|条款如下|约定如下",
+    re.I,
 )
 _RECITING = re.compile(r"\b(?:WHEREAS|RECITALS?|BACKGROUND|PREAMBLE)\b|鉴于", re.I)
 _LATEST = 20_000  # characters; recitals stand on the first pages

@@ -70,9 +70,20 @@ def contents_regions(text: str, candidates: Sequence[Candidate]) -> list[tuple[i
         end = end or _body_start(candidates, first, heading)
         if end is not None:
             fact = next((c.start for c in candidates[first:] if c.list_id), end)  # a list of contents has none
-            end = min(end, fact)
+            end = _heading_before(candidates[first:], heading, min(end, fact))
             regions.append((heading, _last_entry(text, candidates[first:], heading, end)))
     return regions
+
+
+def _heading_before(candidates: Sequence[Candidate], heading: int, end: int) -> int:
+    """Start of the article or chapter that holds the first clause at ``end``, when the list does not name articles."""
+    before = [c for c in candidates if heading < c.start < end and is_main(c)]
+    kinds = {family(c.label.readings[0].style) for c in before if end - c.start > _SHORT_LINE}
+    for candidate in before:
+        kind = family(candidate.label.readings[0].style)
+        if end - candidate.start <= _SHORT_LINE and kind in HARD and kind not in kinds and not candidate.in_line:
+            return candidate.start
+    return end
 
 
 def _last_entry(text: str, candidates: Sequence[Candidate], heading: int, end: int) -> int:
@@ -86,7 +97,7 @@ def _last_entry(text: str, candidates: Sequence[Candidate], heading: int, end: i
     while at < end:  # page numbers and the rest of wrapped entries
         begin = at + len(text[at:end]) - len(text[at:end].lstrip())
         stop = text.find("\n", begin, end)
-        if stop < 0 or stop - begin > _SHORT_LINE or text[begin : begin + 1] in "（(“\"":
+        if stop < 0 or stop - begin > _SHORT_LINE or text[begin : begin + 1] in '（(“"':
             break
         if not text[begin:stop].strip(" .-0123456789ivxIVX") or is_contents_entry(text[begin:stop]):
             at = stop
@@ -200,9 +211,7 @@ class _Run:
     readings: dict[int, Reading]
 
 
-def _mend_beheaded(
-    lists: InlineLists, runs: Sequence[_Run], settled: dict[int, Reading], walls: Sequence[int]
-) -> None:
+def _mend_beheaded(lists: InlineLists, runs: Sequence[_Run], settled: dict[int, Reading], walls: Sequence[int]) -> None:
     """Runs that lost a member to another reading find their own or go: the (i) after (h) is not that of (ii)."""
     for run in runs:
         kept = [key for key in run.keys if settled.get(key) == run.readings[key]]
