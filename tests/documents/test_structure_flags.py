@@ -1,5 +1,7 @@
 """Flags on clause numbers: kept as printed, never renumbered, addressed with #2."""
 
+# ruff: noqa: E501  (document fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import pytest

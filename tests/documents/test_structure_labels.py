@@ -1,5 +1,7 @@
 """``Clause.label`` as printed and ``Clause.values`` for every style of label."""
 
+# ruff: noqa: E501  (a label and what it reads as are easier to check on one line)
+
 from __future__ import annotations
 
 import pytest

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from softlookup.documents.label_families import family
 from softlookup.documents.model import Flag
 from softlookup.documents.numbering import is_confusable
 from softlookup.documents.outline import DEFINITION, Node
-from softlookup.documents.selection import family
 
 _THROUGH = frozenset(("article", "zh-article", "zh-part", "schedule"))  # numbered through the whole namespace
 _Key = tuple[int | None, str, tuple[int, ...]]

@@ -47,8 +47,12 @@ def print_label(reading: Reading) -> str:
 def _listed(style: str, value: int) -> str:
     """Labels whose style ends with its punctuation: "lower-letter()", "upper-roman.", "number)"."""
     kind = style.rstrip("().")
-    numeral = {"number": str, "lower-letter": _letters, "lower-roman": _roman}.get(kind.replace("upper", "lower"), str)
-    printed = numeral(value).upper() if kind.startswith("upper") else numeral(value)
+    printed = str(value)
+    if "letter" in kind:
+        printed = _letters(value)
+    elif "roman" in kind:
+        printed = _roman(value)
+    printed = printed.upper() if kind.startswith("upper") else printed
     marks = style[len(kind) :]
     return f"({printed})" if marks == "()" else printed + marks
 

@@ -142,8 +142,10 @@ class _Paragraphs:
             at = item.parent
             item = self._nodes[at]
         beside = [
-            k for k in range(article + 1, last) if self._nodes[k].parent == item.parent and self._nodes[k].style == item.style
-        ]  # fmt: skip
+            k
+            for k in range(article + 1, last)
+            if self._nodes[k].parent == item.parent and self._nodes[k].style == item.style
+        ]
         place = beside.index(at)
         goes_on = place + 1 < len(beside) and self._nodes[beside[place + 1]].values > item.values
         earlier = beside[:place]
@@ -192,9 +194,8 @@ class _Paragraphs:
         mine = self._indent(start)
         if min(indents) >= mine + 2:
             return True
-        fragments = [
-            bool(_FRAGMENT.search(self._text[max(0, self._starts[k] - 40) : self._starts[k]].rstrip())) for k in members[1:]
-        ]  # fmt: skip
+        before_each = (self._text[max(0, self._starts[k] - 40) : self._starts[k]].rstrip() for k in members[1:])
+        fragments = [bool(_FRAGMENT.search(words)) for words in before_each]
         plain = not any(self._inside(self._starts[k], self._starts[k + 1]) for k in members[:-1])
         return all(fragments) and plain and bool(_FULL_STOP.search(before)) and max(indents) >= mine
 
