@@ -116,7 +116,8 @@ def _run_families(
     """Add the labels of the sequences ``names`` to ``chosen``, each with the length of its run; the runs."""
     candidates = lists.candidates
     found: list[_Run] = []
-    walls = sorted({*(candidates[key].start for key in chosen), *boundaries})
+    heads = sorted({candidates[key].start for key in chosen})
+    walls = sorted({*heads, *boundaries})
     for name in names:
         readings: dict[int, Reading] = {}
         may_jump = "letter" not in name and "roman" not in name
@@ -126,7 +127,7 @@ def _run_families(
             if reading is not None:
                 readings[key] = reading
                 boundary = bisect_left(boundaries, candidate.start + 1)
-                bonus = _OPENS if _opens_clause(candidate, reading, boundaries, boundary) else 0.0
+                bonus = _OPENS if _opens_clause(candidate, reading, heads) else 0.0
                 items.append(Item(key, reading.place, candidate.strength + bonus, may_jump, boundary))
         runs = [piece for run in accept(items) for piece in lists.whole(run, name, readings, walls)]
         runs = [run for run in runs if _credible(candidates, run, name)]
@@ -137,11 +138,12 @@ def _run_families(
     return found
 
 
-def _opens_clause(candidate: Candidate, reading: Reading, boundaries: Sequence[int], boundary: int) -> bool:
+def _opens_clause(candidate: Candidate, reading: Reading, heads: Sequence[int]) -> bool:
     """True for a first label right after the heading of a clause: "Section 1.1. Definitions. (a) As used"."""
-    if reading.values != (1,) or not boundary or candidate.strength < STANDS_ALONE:
+    if reading.values != (1,) or candidate.strength < STANDS_ALONE:
         return False
-    return candidate.start - boundaries[boundary - 1] <= _HEADING
+    at = bisect_left(heads, candidate.start)
+    return at > 0 and candidate.start - heads[at - 1] <= _HEADING
 
 
 def _credible(candidates: Sequence[Candidate], run: Sequence[int], name: str) -> bool:
