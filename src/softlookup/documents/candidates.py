@@ -88,7 +88,7 @@ def find_candidates(
     if next(itertools.islice(_MIDDLE.finditer(folded), 3 * MAX_LABELS, None), None) is not None:
         return None
     by_start = {block.span.start: block for block in blocks}
-    skipped = [block.span for block in blocks if block.kind in ("toc", "footnote")]
+    skipped = [block.span for block in blocks if block.kind in ("toc", "footnote", "endnote")]
     starts = [span.start for span in skipped]
     found: list[Candidate] = []
     previous_end, previous_blank = -1, True

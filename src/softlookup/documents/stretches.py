@@ -33,7 +33,8 @@ _OPENER = re.compile(
 def with_stretches(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node]:
     """Nodes with children for long unnumbered stretches and with clauses for text before the first label."""
     ends = [node.start for node in nodes[1:]] + [len(text)] if nodes else []
-    fine = [block.span.start for block in blocks]
+    # the cells of a table row share a line, which is not cut
+    fine = [block.span.start for block in blocks if not text.endswith("\t", 0, block.span.start)]
     result: list[Node] = []
     first = nodes[0].start if nodes else len(text)
     if text[:first].strip() or not nodes:

@@ -106,7 +106,7 @@ def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node
     taken = {node.start for node in nodes}
     first = min((node.start for node in nodes if node.style != BOUNDARY), default=len(text))
     nodes.extend(n for n in _heading_nodes(text, blocks, first) if n.start not in taken)
-    footnote = next((block.span.start for block in blocks if block.kind == "footnote"), None)
+    footnote = next((block.span.start for block in blocks if block.kind in ("footnote", "endnote")), None)
     if footnote is not None:
         nodes.append(Node(footnote, footnote, footnote, style=BOUNDARY, heading="Footnotes"))
     taken = {node.start for node in nodes}
