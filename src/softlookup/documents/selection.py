@@ -128,7 +128,10 @@ def _run_families(
                 readings[key] = reading
                 boundary = bisect_left(boundaries, candidate.start + 1)
                 bonus = _OPENS if _opens_clause(candidate, reading, heads) else 0.0
-                items.append(Item(key, reading.place, candidate.strength + bonus, may_jump, boundary))
+                jumps = (
+                    may_jump and lists.folded[candidate.label.end - 1 : candidate.label.end] != " "
+                )  # no "64 Main Street"
+                items.append(Item(key, reading.place, candidate.strength + bonus, jumps, boundary))
         runs = [piece for run in accept(items) for piece in lists.whole(run, name, readings, walls)]
         runs = [run for run in runs if _credible(candidates, run, name)]
         for run in _without_contents(candidates, runs, readings, name, body):
