@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from softlookup.documents.candidates import Candidate
-from softlookup.documents.selection import family, is_main
+from softlookup.documents.label_families import family, is_main
 
 _BREAK = re.compile(r"\n[^\S\n]*\n[^\S\n]*\n|\f|<PAGE>|_{12}")  # between pages, in the ways that texts show it
 _FILING_NUMBER = re.compile(r"(?:10|99|[1-4])\.\d{1,3}\Z")
