@@ -142,7 +142,7 @@ style='mso-list:Ignore'>&sect;<span style='font:7.0pt "Times New Roman"'>&nbsp; 
 <!--[if gte mso 9]><xml><o:p>secret</o:p></xml><![endif]--><p class=MsoToc1>1. Term......3</p>
 <p><a name="_Ref1"></a>2. Price.</p>
 <div style='mso-element:footnote-list'><div style='mso-element:footnote' id=ftn1><p><a name="_ftn1">[1]</a> A note.</p></div></div>
-<div style='mso-element:comment-list'><div style='mso-element:comment'><p>why?</p></div></div>"""
+<div style='mso-element:comment-list'><div style='mso-element:comment'><p>why?</p></div></div>"""  # noqa: E501
 
 
 def test_word_exports_have_numbers_notes_comments_and_links():
@@ -273,3 +273,42 @@ def test_what_cannot_be_read_safely_is_refused(page, message):
     with pytest.raises(DocumentError, match=message) as raised:
         read_html(page)
     assert raised.value.remedy
+
+
+# old filings in HTML ----------------------------------------------------------------------------------------
+
+
+def test_column_marks_of_filings_strike_nothing_out():
+    table = "<PRE>\n<TABLE>\n<CAPTION>\n Boat     Fee\n<S>      <C>\n Yawl      10\n</TABLE>\n</PRE>"
+    result = read_html(f"{table}<p>Law. <s>Old</s> Norway.")
+    assert "Yawl      10" in result.text
+    assert [a.text for a in result.aside] == ["Old"]
+
+
+def test_a_preformatted_paragraph_goes_on_across_pages():
+    full = "The yard repairs the hull of every boat that the owner brings to the slip"
+    lines = "\n".join([full] * 22)
+    result = read_html(
+        f"<PRE>\n1. Repairs. {lines}\n\n   1\n<PAGE>\n\nof the yard. {full}.\n\n2. Fees. {lines}.\n</PRE>"
+    )
+    assert f"{full}\nof the yard." in result.text
+    assert f"{full}.\n\n2. Fees" in result.text
+    assert [b.page for b in result.blocks] == [1, 2]
+    assert [a.text for a in result.aside] == ["1"]
+
+
+def test_room_that_styles_make_reads_as_a_blank():
+    page = '<div><font>1.</font><font style="padding-left:24px">Term</font><span style="margin-left:1px">s</span></div>'
+    result = read_html(page)
+    assert result.text == "1. Terms"
+    assert [result.text[s.start : s.end] for s in result.generated] == [" "]
+
+
+def test_links_to_the_contents_beside_page_breaks_are_furniture():
+    link = '<h5><a href="#toc">Table of Contents</a></h5>'
+    between = f"<p>1</p><p style='page-break-before:always'></p><hr>{link}"
+    result = read_html(f"{link}<p>1. Term. A year.</p>{between}<p>(a) of the boat.</p>")
+    assert result.text == "1. Term. A year.\n(a) of the boat."
+    assert [(a.text, a.page) for a in result.aside] == [("Table of Contents", 1), ("1", 1), ("Table of Contents", 2)]
+    entries = '<p><a href="#a">1. Term</a></p><p style="page-break-before:always"></p><p><a href="#b">2. Fee</a></p>'
+    assert read_html(entries).text == "1. Term\n2. Fee"
