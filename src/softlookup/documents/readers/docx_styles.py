@@ -1,4 +1,4 @@
-"""Paragraph and character styles of DOCX as far as they decide text: numbering, headings, hidden text."""
+"""Paragraph styles of DOCX as far as they decide text: numbering, headings, contents; looks in ``docx_looks.py``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ class _Style:
     number_id: str
     level: int | None
     outline: int | None
-    hidden: bool | None
 
 
 @dataclass(slots=True)
@@ -75,19 +74,6 @@ class Styles:
         """True for the styles of entries in a table of contents."""
         return any(_CONTENTS.match(style.name) for _, style in self._chain(style_id))
 
-    def is_hidden_run(self, properties: etree._Element | None) -> bool:
-        """True when the run is formatted as hidden, directly or by its character style."""
-        direct = child(properties, "vanish")
-        if direct is not None:
-            return attribute(direct, "val") not in _OFF
-        style_id = attribute(child(properties, "rStyle"), "val")
-        return next((style.hidden for _, style in self._chain(style_id) if style.hidden is not None), False)
-
-    def is_hidden_mark(self, properties: etree._Element | None) -> bool:
-        """True when the paragraph mark itself is hidden."""
-        mark = child(child(properties, "rPr"), "vanish")
-        return mark is not None and attribute(mark, "val") not in _OFF
-
 
 def parse_styles(root: etree._Element | None) -> Styles:
     """Styles of ``styles.xml``; empty when there is none."""
@@ -97,19 +83,17 @@ def parse_styles(root: etree._Element | None) -> Styles:
     for element in children(root, "style"):
         if attribute(element, "type") == "paragraph" and attribute(element, "default") in ("1", "true", "on"):
             styles.default = attribute(element, "styleId")
-        paragraph, run = child(element, "pPr"), child(element, "rPr")
+        paragraph = child(element, "pPr")
         numbers = child(paragraph, "numPr")
         level, outline = (
             attribute(child(numbers, "ilvl"), "val"),
             attribute(child(paragraph, "outlineLvl"), "val"),
         )
-        vanish = child(run, "vanish")
         styles.by_id[attribute(element, "styleId")] = _Style(
             name=attribute(child(element, "name"), "val"),
             based_on=attribute(child(element, "basedOn"), "val"),
             number_id=attribute(child(numbers, "numId"), "val"),
             level=whole_number(level),
             outline=int(outline) if outline.isdigit() else None,
-            hidden=None if vanish is None else attribute(vanish, "val") not in _OFF,
         )
     return styles
