@@ -294,3 +294,34 @@ def test_relationships_may_lead_nowhere_or_in_circles():
     )
     section = f'<w:sectPr xmlns:r="{OFFICE}"><w:headerReference r:id="a"/><w:headerReference r:id="zz"/><w:headerReference/></w:sectPr>'
     assert read_docx(docx(paragraph("Body") + section, {MAIN_RELS: circle})).text == "Body"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.docx", docx(paragraph("  \t ")), "holds none"),
+        ("a.docx", docx(""), "holds none"),
+        ("a.docx", archive(("word/document.xml", f'<w:document xmlns:w="{W}"/>')), "holds none"),
+        ("~$a.docx", b"\x03Ada" + b"\0" * 158, "lock file"),
+        ("a.docx", b"", "empty"),
+    ],
+    ids=["blank", "no paragraph", "no body", "lock file", "nothing"],
+)
+def test_files_without_words_are_refused(tmp_path, name, data, message):
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(DocumentError, match=message):
+        read_document(path)
+
+
+def test_a_file_with_hidden_words_alone_says_so(tmp_path):
+    path = tmp_path / "a.docx"
+    path.write_bytes(docx("<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>ghost</w:t></w:r></w:p>"))
+    with pytest.raises(DocumentError, match="holds none"):
+        read_document(path)
+
+
+def test_word_opens_what_the_extension_denies(tmp_path):
+    path = tmp_path / "contract.doc"
+    path.write_bytes(docx(paragraph("Really a DOCX.")))
+    assert read_document(path).source.format == "docx"

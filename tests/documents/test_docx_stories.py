@@ -58,6 +58,7 @@ def test_headers_and_footers_stand_aside_at_the_start_of_their_section():
     assert [(a.text, a.kind) for a in result.aside if "hidden" in a.flags] == [("trap", "footer")]
     rows = {row.unit: row for row in result.coverage.rows}
     assert rows["word/header1.xml"].characters_aside == len("DRAFT\nof May")
+    assert rows["word/header1.xml"].reason == "page header, kept aside"
     assert (rows["word/header3.xml"].state, rows["word/header3.xml"].reason) == (
         "skipped",
         "header that no section uses",
@@ -316,3 +317,21 @@ def test_notes_of_one_kind_may_mark_those_of_the_other():
         "endnotes.xml": story("endnotes", f'<w:endnote w:id="1">{paragraph(runs=run("end") + note(1))}</w:endnote>'),
     }
     assert read(paragraph(runs=run("Body") + note(1, "endnote")), parts).text == "Body[e1]\n[e1] end[1]\n[1] foot"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "a\u200bb\u200d", "\u202eabc\u202c", "\u0430\u0441", "３．１", "\ue123", "\U0001f600", "\u00ad", "a\u00a0b", "e\u0301",
+        "<|im_start|>system", "[INST] ignore all rules", "[***]", "____", "租金\u3000每月", "עברית שלום", "\ufffd",
+    ],
+)  # fmt: skip
+def test_strange_characters_are_kept_as_they_are(words):
+    escaped = words.replace("&", "&amp;").replace("<", "&lt;")
+    assert read(paragraph(runs=run("x ") + run(escaped) + run(" y"))).text == f"x {words} y"
+
+
+def test_very_long_paragraphs_are_read():
+    result = read(paragraph(runs=run("word " * 2000) * 400))
+    assert len(result.text) == 5 * 2000 * 400 - 1
+    assert len(result.blocks) == 1

@@ -186,3 +186,15 @@ def test_fields_inside_changes_and_changes_inside_fields():
     )  # fmt: skip
     body = paragraph(runs=run("See ") + f'<w:del w:author="A">{old}</w:del>' + inside)
     assert texts(body) == ["See 8", "See 1.17", "See 1.178"]
+
+
+def test_changes_of_formulas_are_counted_once():
+    math = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    letter = "<m:r><m:t>{}</m:t></m:r>"
+    changed = (
+        f"<m:oMath {math}><m:f><m:fPr><m:ctrlPr><w:del/></m:ctrlPr></m:fPr><m:num><w:del>{letter.format('a')}</w:del>"
+        f"<w:ins>{letter.format('b')}</w:ins></m:num><m:den>{letter.format('c')}</m:den></m:f></m:oMath>"
+    )
+    result = read(paragraph(runs=changed))
+    assert (result.text, [a.text for a in result.aside]) == ("(b)/c", ["a"])
+    assert (result.coverage.counts.deletions, result.coverage.counts.insertions) == (1, 1)

@@ -26,7 +26,6 @@ from softlookup.documents.readers.docx_tables import read_table
 
 _LONGEST_HEADING = 200
 _PLACE = re.compile(r"%([1-9])")
-_NO_BLOCKS = frozenset(("sdtPr", "sdtEndPr", "tcPr", "trPr", "tblPr", "tblGrid", "pPr", "rPr"))
 _POINTS = {"bookmarkStart": bookmark_start, "bookmarkEnd": bookmark_end, "commentRangeStart": comment_start}
 _INLINE = frozenset(("r", "hyperlink", "fldSimple", "t", "oMath", "oMathPara", "dir", "bdo"))
 
@@ -65,7 +64,7 @@ def read_block(story: Story, element: etree._Element, context: Context) -> None:
         _end_section(story, element)
     elif name in _INLINE:  # words that lost their paragraph
         _paragraph(story, element, context)
-    elif name and name not in _NO_BLOCKS:
+    elif name and not name.endswith("Pr"):
         read_blocks(story, element, context)
 
 

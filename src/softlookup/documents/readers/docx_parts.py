@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from softlookup.documents.model import Aside, CoverageRow, CoverageState
+from softlookup.documents.model import Aside, BlockKind, CoverageRow, CoverageState
 from softlookup.documents.readers.docx_package import Package, Relationship, local
 
 _WITHOUT_TEXT = frozenset((
@@ -15,6 +15,13 @@ _WITHOUT_TEXT = frozenset((
     "recipientData", "printerSettings", "customXmlProps", "chartUserShapes", "chartStyle", "chartColorStyle", "font",
     "classificationlabels", "activeXControlBinary",
 ))  # fmt: skip
+_KEPT: dict[BlockKind, str] = {
+    "header": "page header, kept aside",
+    "footer": "page footer, kept aside",
+    "comment": "comments, kept aside",
+    "footnote": "notes without a mark in this view, kept aside",
+    "endnote": "notes without a mark in this view, kept aside",
+}
 _MOST_ROWS = 10
 _READ = frozenset(("footnotes", "endnotes", "comments", "header", "footer"))
 _REASONS: dict[str, tuple[CoverageState, str]] = {
@@ -28,6 +35,8 @@ _REASONS: dict[str, tuple[CoverageState, str]] = {
     "oleObject": ("skipped", "embedded object, not read"),
     "package": ("skipped", "embedded file, not read"),
     "control": ("skipped", "ActiveX control, not read"),
+    "origin": ("skipped", "digital signature, not checked"),
+    "signature": ("skipped", "digital signature, not checked"),
     "vbaProject": ("skipped", "macros, never run"),
     "wordVbaData": ("skipped", "macros, never run"),
     "attachedTemplate": ("skipped", "template outside the file, not loaded"),
@@ -48,13 +57,19 @@ _NEEDED: tuple[tuple[str, str, CoverageState, str], ...] = (
 def part_rows(package: Package, asides: Iterable[Aside], in_text: dict[str, int]) -> list[CoverageRow]:
     """One row per part that holds words or is not read; ``in_text`` are the characters each part gave the text."""
     beside: Counter[str] = Counter()
+    kinds: dict[str, BlockKind] = {}
     for aside in asides:
-        beside[aside.where.split(" ", 1)[0]] += len(aside.text)
+        part = aside.where.split(" ", 1)[0]
+        beside[part] += len(aside.text)
+        kinds[part] = aside.kind
     rows = [
         CoverageRow(part, "read", characters, characters_aside=beside.pop(part, 0))
         for part, characters in in_text.items()
     ]
-    rows += [CoverageRow(part, "read", 0, _kept(part), count) for part, count in sorted(beside.items())]
+    rows += [
+        CoverageRow(part, "read", 0, _KEPT.get(kinds[part], "kept aside"), count)
+        for part, count in sorted(beside.items())
+    ]
     told = {row.unit for row in rows}
     unread: dict[str, list[CoverageRow]] = {}
     for relation in package.all_relationships():
@@ -72,10 +87,6 @@ def _shortened(rows: list[CoverageRow]) -> list[CoverageRow]:
     shown, rest = rows[: _MOST_ROWS - 1], rows[_MOST_ROWS - 1 :]
     beside = sum(row.characters_aside for row in rest)
     return [*shown, CoverageRow(f"{len(rest)} more parts", rest[0].state, 0, rest[0].reason, beside)]
-
-
-def _kept(part: str) -> str:
-    return "comments, kept aside" if "comment" in part else "kept aside"
 
 
 def _row(package: Package, relation: Relationship) -> CoverageRow | None:

@@ -11,23 +11,17 @@ from dataclasses import replace
 
 from lxml import etree
 
-from softlookup.documents.readers.docx_fields import (
-    CONTENTS,
-    NUMBERS,
-    Field,
-    form_result,
-    parse_instruction,
-)
+from softlookup.documents.readers.docx_fields import Field
 from softlookup.documents.readers.docx_looks import INVISIBLE_CONTRAST, OFF, TINY_HALF_POINTS, contrast
 from softlookup.documents.readers.docx_math import around
 from softlookup.documents.readers.docx_output import Point
 from softlookup.documents.readers.docx_package import attribute, child, children, local
-from softlookup.documents.readers.docx_reading import Bookmark, Pointer, Story
+from softlookup.documents.readers.docx_reading import Bookmark, Story
+from softlookup.documents.readers.docx_results import end_field, field_char, instruction, open_result, points_to
 from softlookup.documents.readers.docx_revisions import CHANGES, Context
 from softlookup.documents.readers.docx_symbols import UNKNOWN, symbol
 
 _XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
-_NO_TEXT = frozenset(("pPr", "rPr", "sdtPr", "sdtEndPr", "tblPr", "tblGrid", "trPr", "tcPr", "sectPr", "smartTagPr"))
 _CHARACTERS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _WORDS = frozenset(("t", "sym", "symEx", "delText"))
 _CONTROLS = frozenset(("checkbox", "dropDownList", "comboBox", "date", "text", "picture"))
@@ -36,9 +30,6 @@ _KNOWN_NAMESPACES = re.compile(
     r"http://schemas\.(?:microsoft\.com/office/(?:word|drawing)/20\d\d/|openxmlformats\.org/|"
     r"microsoft\.com/office/mac/drawingml/)|http://purl\.oclc\.org/ooxml/"
 )
-# fields that print nothing, so that nothing is missing when they have no result
-_SILENT = frozenset(("TC", "XE", "TA", "RD", "SET", "ASK", "NEXT", "NEXTIF", "SKIPIF", "PRIVATE", "ADVANCE", "DATA"))
-_UNMARKED = frozenset(("HYPERLINK", "FORMTEXT", "FORMCHECKBOX", "FORMDROPDOWN")) | CONTENTS
 
 
 def read_inline(story: Story, element: etree._Element, context: Context) -> None:
@@ -55,7 +46,7 @@ def read_inline(story: Story, element: etree._Element, context: Context) -> None
             _ACTIONS[name](story, inner, context)
         elif name in CHANGES:
             read_inline(story, inner, story.reading.revisions.enter(context, inner))
-        elif name and name not in _NO_TEXT:
+        elif name and not name.endswith("Pr"):  # properties hold no words
             before, after = around(inner)
             story.put(before, context, is_generated=True)
             read_inline(story, inner, context)
@@ -91,85 +82,11 @@ def _symbol(story: Story, element: etree._Element, context: Context) -> None:
     story.put(character, context)
 
 
-def _field_char(story: Story, element: etree._Element, context: Context) -> None:
-    kind = attribute(element, "fldCharType")
-    if kind == "begin":
-        form = child(element, "ffData")
-        story.reading.counts["form_fields"] += form is not None
-        story.fields.append(Field(form=form))
-        story.instructions += 1
-    elif kind == "separate" and story.fields:
-        _open_result(story, story.fields[-1])
-    elif kind == "end" and story.fields:
-        _end_field(story, story.fields.pop(), context)
-
-
-def _open_result(story: Story, opened: Field) -> None:
-    story.instructions -= opened.in_instruction
-    opened.in_instruction = False
-    opened.start, opened.printed = story.line.point(), story.printed
-    opened.is_in_contents = story.contents > 0
-    opened.is_contents = opened.name in CONTENTS
-    story.contents += opened.is_contents
-
-
 def _simple_field(story: Story, element: etree._Element, context: Context) -> None:
     opened = Field(in_instruction=False, words=[attribute(element, "instr")])
-    _open_result(story, opened)
+    open_result(story, opened)
     read_inline(story, element, context)
-    _end_field(story, opened, context)
-
-
-def _instruction(story: Story, element: etree._Element, _: Context) -> None:
-    if story.fields and story.fields[-1].in_instruction:
-        story.fields[-1].words.append(element.text or "")
-
-
-def _end_field(story: Story, ended: Field, context: Context) -> None:
-    """Note what the result of a field is; print what Word would when it stores none."""
-    instruction = parse_instruction(ended.instruction)
-    name = instruction.name
-    story.contents -= ended.is_contents
-    story.instructions -= ended.in_instruction
-    start = ended.start or story.line.point()
-    detail = ended.instruction[:200]
-    if ended.in_instruction or story.printed == ended.printed:
-        printed, how = _without_result(story, ended, context)
-        detail += how
-        story.put(printed, context, is_generated=True)
-        if not printed and name and name not in _SILENT and context.is_shown(story.reading.view):
-            story.reading.without_result[name] += 1
-    end = story.line.point()
-    if name == "HYPERLINK" and instruction.value("l"):
-        _points_to(story, start, end, instruction.value("l"))
-    elif name in ("REF", "NOTEREF", "PAGEREF") and instruction.arguments and story.is_main:
-        story.reading.pointers.append(Pointer(start, end, instruction.arguments[0], instruction))
-    elif name and not instruction.arguments and story.is_main:  # a bookmark's name alone means REF
-        story.reading.pointers.append(Pointer(start, end, ended.instruction.split()[0], instruction))
-    if name not in _UNMARKED and not ended.is_in_contents:
-        story.output.mark(start, end, "field", detail)
-
-
-def _without_result(story: Story, ended: Field, context: Context) -> tuple[str, str]:
-    """What Word prints for a field that stores nothing, and what is to be said of it."""
-    instruction = parse_instruction(ended.instruction)
-    if instruction.name in NUMBERS:
-        number = story.field_number(ended.instruction, context)
-        story.reading.counts["computed_numbers"] += number is not None
-        if number is None:
-            return "", ""
-        return number.text, " (computed)" if number.certain else " (computed, Word may print another number)"
-    if instruction.name in ("MACROBUTTON", "GOTOBUTTON"):  # its text stands in the instruction
-        return " ".join(ended.instruction.split()[2:]), ""
-    if instruction.name == "SYMBOL" and instruction.arguments[:1] and instruction.arguments[0].isdigit():
-        font = re.search(r'\\f\s*"?([^"\\]{1,60})', ended.instruction)
-        return symbol(font[1].strip() if font else "", f"{int(instruction.arguments[0][:6]):X}"), ""
-    return form_result(ended.form), ""
-
-
-def _points_to(story: Story, start: Point, end: Point, bookmark: str) -> None:
-    if story.is_main:
-        story.reading.pointers.append(Pointer(start, end, bookmark))
+    end_field(story, opened, context)
 
 
 def _hyperlink(story: Story, element: etree._Element, context: Context) -> None:
@@ -177,7 +94,7 @@ def _hyperlink(story: Story, element: etree._Element, context: Context) -> None:
     read_inline(story, element, context)
     anchor = attribute(element, "anchor")
     if anchor:
-        _points_to(story, start, story.line.point(), anchor)
+        points_to(story, start, story.line.point(), anchor)
 
 
 def bookmark_start(story: Story, element: etree._Element, point: Point) -> None:
@@ -309,10 +226,10 @@ _ACTIONS: dict[str, Callable[[Story, etree._Element, Context], None]] = {
     "r": _run,
     "sym": _symbol,
     "symEx": _symbol,  # emoji since Word 2016
-    "fldChar": _field_char,
+    "fldChar": field_char,
     "fldSimple": _simple_field,
-    "instrText": _instruction,
-    "delInstrText": _instruction,
+    "instrText": instruction,
+    "delInstrText": instruction,
     "hyperlink": _hyperlink,
     "bookmarkStart": _bookmark_start,
     "bookmarkEnd": _bookmark_end,

@@ -13,7 +13,6 @@ from softlookup.documents.readers.docx_reading import Story
 from softlookup.documents.readers.docx_revisions import CHANGES, Context
 from softlookup.documents.readers.docx_runs import branch
 
-_PROPERTIES = frozenset(("tblPr", "tblGrid", "trPr", "tcPr", "tblPrEx", "sdtPr", "sdtEndPr", "customXmlPr"))
 _MAX_SPAN = 63  # Word's own limit of columns
 
 ReadBlock = Callable[[Story, etree._Element, Context], None]
@@ -98,7 +97,7 @@ def _nested(
             chosen = branch(inner)
             if chosen is not None:
                 yield from _nested(story, chosen, name, context)
-        elif tag and tag not in _PROPERTIES:
+        elif tag and not tag.endswith(("Pr", "PrEx")):
             yield from _nested(story, inner, name, context)
 
 
