@@ -312,3 +312,14 @@ def test_links_to_the_contents_beside_page_breaks_are_furniture():
     assert [(a.text, a.page) for a in result.aside] == [("Table of Contents", 1), ("1", 1), ("Table of Contents", 2)]
     entries = '<p><a href="#a">1. Term</a></p><p style="page-break-before:always"></p><p><a href="#b">2. Fee</a></p>'
     assert read_html(entries).text == "1. Term\n2. Fee"
+
+
+def test_heads_of_schedules_are_no_running_lines():
+    page = "<p style='page-break-before:always'></p>".join(
+        f"<p>{head} {at}</p><p>Fees of boat {'I' * at}.</p><p>Draft of May {at}</p>"
+        for head in ("SCHEDULE", "附件")
+        for at in (1, 2, 3, 4)
+    )
+    result = read_html(page)
+    assert [f"SCHEDULE {at}" in result.text and f"附件 {at}" in result.text for at in (1, 2, 3, 4)] == [True] * 4
+    assert result.text.count("Draft of May") == 1  # after the last one there is no break
