@@ -6,7 +6,7 @@ import pytest
 
 from softlookup.documents.readers import ReadOptions
 from softlookup.documents.readers.html import read_html
-from softlookup.documents.readers.html_lists import browser_number
+from softlookup.documents.readers.html_numbers import browser_number
 from softlookup.documents.structure import build_clauses
 from softlookup.errors import DocumentError
 
@@ -323,3 +323,25 @@ def test_heads_of_schedules_are_no_running_lines():
     result = read_html(page)
     assert [f"SCHEDULE {at}" in result.text and f"附件 {at}" in result.text for at in (1, 2, 3, 4)] == [True] * 4
     assert result.text.count("Draft of May") == 1  # after the last one there is no break
+
+
+def test_numbers_that_style_sheets_count_as_google_docs_does():
+    sheet = (
+        "<style>ol.lst-kix_a-0{list-style-type:none} ol.lst-kix_a-1{list-style-type:none}"
+        ".lst-kix_a-0>li{counter-increment:lst-ctn-kix_a-0} .lst-kix_a-1>li{counter-increment:lst-ctn-kix_a-1}"
+        "ol.lst-kix_a-0.start{counter-reset:lst-ctn-kix_a-0 0} ol.lst-kix_a-1.start{counter-reset:lst-ctn-kix_a-1 0}"
+        '.lst-kix_a-0>li:before{content:"" counter(lst-ctn-kix_a-0,decimal) ". "}'
+        '.lst-kix_a-1>li:before{content:"(" counter(lst-ctn-kix_a-1,lower-latin) ") "}'
+        '.lst-kix_b-0>li:before{content:"\\0025cf  "}</style>'
+    )
+    page = (
+        '<ol class="lst-kix_a-0 start"><li>Scope</ol><ol class="lst-kix_a-1 start"><li>boats<li>oars</ol>'
+        '<p>x</p><ol class="lst-kix_a-0" start=2><li>Price</ol><ol class="lst-kix_a-1 start"><li>fee</ol>'
+        '<ul class="lst-kix_b-0 start"><li>bullet</ul>'
+    )
+    result = read_html(sheet + page)
+    assert result.text == "1. Scope\n(a) boats\n(b) oars\nx\n2. Price\n(a) fee\nbullet"
+    assert len({b.list_id for b in result.blocks if b.label}) == 1
+    assert [b.level for b in result.blocks if b.label] == [0, 1, 1, 0, 1]
+    found = [c.path for c in build_clauses(result.text, result.blocks) if c.number]
+    assert found == ["1", "1(a)", "1(b)", "2", "2(a)"]

@@ -17,7 +17,7 @@ from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.documents.readers.html_account import DROPPED, Account
 from softlookup.documents.readers.html_compose import compose
 from softlookup.documents.readers.html_lists import Lists
-from softlookup.documents.readers.html_lists import print_number as print_number  # noqa: PLC0414
+from softlookup.documents.readers.html_numbers import print_number as print_number  # noqa: PLC0414
 from softlookup.documents.readers.html_pieces import Pieces, tag_of
 from softlookup.documents.readers.html_shown import Shown
 from softlookup.documents.readers.html_source import TEMPLATE_MARK, HtmlSource, attribute, parse_html, plain
@@ -96,6 +96,7 @@ class _Walker:
 
     def __post_init__(self) -> None:
         self.pieces = Pieces(self.writer, self.account)
+        self.lists.counters = self.sheet.counters
 
     def walk(self) -> None:
         """Read the whole tree."""
