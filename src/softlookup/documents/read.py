@@ -62,7 +62,9 @@ def read_document(
     options = ReadOptions(encoding=encoding, view=view, password=password, member=member, ocr=ocr)
     kind, result = _read(data, Path(path).suffix.lower(), options)
     if not result.text.strip() and not result.coverage.skipped:
+        unseen = sum(len(aside.text) for aside in result.aside)
         found = f"only {len(data)} bytes of blanks" if not data.strip() else "none"
+        found = f"only text that is not seen ({unseen} characters)" if unseen else found
         raise DocumentError(
             f"a document with text is required, {name} holds {found}", "check that it is the right file"
         )
