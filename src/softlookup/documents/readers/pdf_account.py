@@ -56,7 +56,7 @@ def judge(frame: PageFrame, found: PageLines) -> PageAccount:
     elif sum(len(line.text) for line in seen if line.flag == "ocr_layer") > 0.5 * characters:
         account.reason = "text layer made by OCR"
     if frame.cut:
-        account.reason = "more characters than are read on one page"
+        account.state, account.reason = "failed", "only a part is read, the page holds too many characters"
     return account
 
 

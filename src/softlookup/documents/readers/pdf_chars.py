@@ -29,7 +29,8 @@ _TAB_GAP = 2.2  # line heights
 _FARTHEST = 1e6  # points; beyond it a box is nonsense
 _LABEL = re.compile(
     r"\s*(?:(?:section|article|clause|schedule|exhibit|annex|第\S{1,6})\s{1,3})?"
-    r"(?:[(（]?\w{1,6}(?:\.\w{1,4}){0,5}[.)）、:]{0,2}|[•·▪●○–—*-])\s*",
+    r"(?:[(（]?(?:\d{1,4}|[a-z]{1,2}|[ivxlc]{1,7}|[一二三四五六七八九十百零〇]{1,5})(?:\.\w{1,4}){0,5}[.)）、:]{0,2}"
+    r"|[•·▪●○\ue000-\uf8ff–—*-])\s*",
     re.I,
 )
 _GLUED_LABEL = re.compile(r"\s*(?:\d{1,3}(?:\.\d{1,3})*\.?|\([a-zA-Z0-9]{1,5}\)|[a-zA-Z][.)])(?=[A-Za-z\"“(\[])")
@@ -173,6 +174,7 @@ def _lines(characters: _Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
     starts_after[1:] = ends[:-1] | (codes[:-1] == ord(CUT))
     hidden = _spread(characters.seen, printed)
     starts_after[1:] |= hidden[1:] != hidden[:-1]
+    starts_after[_leaps(characters, printed, ways)] = True
     starts = np.flatnonzero(starts_after)
     boxes = _boxes(characters, printed, starts)
     gaps = _gaps(characters, printed, starts)
@@ -189,6 +191,18 @@ def _lines(characters: _Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
         owner = int(characters.owners[begin])
         way = int(ways[owner]) if owner >= 0 else UPRIGHT
         yield _described(line, way, int(hidden[begin]))
+
+
+def _leaps(characters: _Characters, printed: NDArray[np.bool_], ways: NDArray[np.int8]) -> NDArray[np.intp]:
+    """Upright characters that stand clearly above or below the one before: pdfium may put a blank in between."""
+    places = np.flatnonzero(printed & (characters.owners >= 0))
+    places = places[ways[characters.owners[places]] == UPRIGHT]
+    before, after = places[:-1], places[1:]
+    bottoms, tops = characters.bottoms, characters.tops
+    away = np.maximum(bottoms[after] - tops[before], bottoms[before] - tops[after])
+    least = 0.2 * np.minimum(tops[before] - bottoms[before], tops[after] - bottoms[after])
+    found: NDArray[np.intp] = after[away > np.maximum(least, 0.5)]
+    return found
 
 
 def _described(line: Line, way: int, seen: int) -> Line:

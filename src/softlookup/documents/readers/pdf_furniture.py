@@ -102,11 +102,14 @@ def _round(pages: Sequence[Page], removed: dict[Place, str]) -> dict[Place, str]
     running = {p for p in recurring if _is_steady(places[p], pages) or _runs_on(places[p], kept)}
     lines = {(page.number, index): line.text for page in pages for index, line in enumerate(page.lines)}
     numbers = _page_numbers(pages, edges, lines)
-    return {
-        place: pattern
-        for place, pattern in edges.items()
-        if place in numbers or (pattern in running and not opens_label(lines[place].strip()))
-    }
+    found = {place: pattern for place, pattern in edges.items() if place in numbers}
+    seen: set[str] = set()
+    for place, pattern in sorted(edges.items()):
+        text = lines[place].strip()
+        if pattern in running and (text in seen or not opens_label(text)):
+            found[place] = pattern
+        seen.add(text)  # where a label stands first, it may be the heading itself
+    return found
 
 
 def _edges(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, str]:

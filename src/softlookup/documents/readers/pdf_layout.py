@@ -18,6 +18,7 @@ _FINAL = tuple('.;:!?。；：！？”"')
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w{0,5}\s*\Z|…{2,}\s*\d*\s*\Z")
 _HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—\U00020000-\U0003ffff]")
 _DEFINES = re.compile(r"[“\"][A-Z][^”\"]{1,60}[”\"]\s{1,3}(?:means?|shall mean|has the meaning|is defined)\b")
+_GOES_ON = re.compile(r"(?:[,，、]|(?<![^ ])(?:and|or|the|of|to|by|in|for|with|an?|any|such|this|its|as|at|on|from))\Z")
 _LONGEST_LABEL = 14  # characters, with the blank after it
 _TAIL = 400  # characters at the end of a line that decide
 _TABLE_ROWS = 3  # rows one after another
@@ -143,6 +144,7 @@ def paragraphs(pages: Sequence[Page], removed: Mapping[tuple[int, int], BlockKin
     hyphens = Hyphens(line.text for page in pages for line in page.lines)
     layout = Layout()
     before: Line | None = None
+    fills = False  # the last line of the page before reaches the right margin
     for page in pages:
         kept = [line for i, line in enumerate(page.lines) if (page.number, i) not in removed and line.aside is None]
         pitch, right = _pitch(kept), _right_margin(kept)
@@ -163,7 +165,7 @@ def paragraphs(pages: Sequence[Page], removed: Mapping[tuple[int, int], BlockKin
             if before is None or in_table or before.flag != line.flag or (at - 1 in rows and not first):
                 starts = True
             elif first:
-                starts = starts_after_break(before.text, text)
+                starts = starts_after_break(before.text, text, filled=fills)
             else:
                 starts = _starts(before, line, text, pitch, right)
             if starts:
@@ -172,6 +174,7 @@ def paragraphs(pages: Sequence[Page], removed: Mapping[tuple[int, int], BlockKin
             else:
                 _join(layout, text, line, page, hyphens)
             before, first = line, False
+        fills = before is not None and right > 0 and before.right >= right - 0.12 * right
     for paragraph in layout.paragraphs:
         _without_marks(paragraph)
     return layout
@@ -224,13 +227,19 @@ def opens_label(text: str) -> bool:
     return True
 
 
-def starts_after_break(previous: str, text: str) -> bool:
-    """True when ``text``, the first line of a page, does not go on with ``previous``, the last one before."""
+def starts_after_break(previous: str, text: str, *, filled: bool = False) -> bool:
+    """True when ``text``, the first line of a page, does not go on with ``previous``, the last one before.
+
+    ``filled``: that one reaches the right margin, so that a capital after it may be that of a name.
+    """
     if opens_label(text) or _LEADERS.search(previous[-_TAIL:]):
         return True
-    if previous.endswith(CUT):
+    if previous.endswith(CUT) or _GOES_ON.search(previous[-12:]):
         return False
-    return previous.endswith(_FINAL) or not (text[0].islower() or (_HAN.match(text[0]) and _HAN.match(previous[-1])))
+    if previous.endswith(_FINAL):
+        return True
+    runs_on = text[0].islower() or bool(_HAN.match(text[0]) and _HAN.match(previous[-1]))
+    return not runs_on and not (filled and not text.isupper() and not previous.isupper())
 
 
 def _starts(before: Line, line: Line, text: str, pitch: float, right: float) -> bool:
@@ -246,7 +255,9 @@ def _starts(before: Line, line: Line, text: str, pitch: float, right: float) -> 
     if abs(gap) < 1.0 and line.left >= before.right:
         return False  # the same printed line in two runs
     final = previous.endswith(_FINAL)
-    if final and (_DEFINES.match(text) or (pitch and gap > 1.15 * pitch)):
+    # a row of a table, a form or a signature block
+    is_row = ("\t" in previous or "\t" in text) and not text[0].islower()
+    if is_row or (final and (_DEFINES.match(text) or (pitch and gap > 1.15 * pitch))):
         return True
     short = right > 0 and before.right < right - 0.12 * right
     if opens_label(text) and (final or short or abs(line.left - before.left) > 0.5):
