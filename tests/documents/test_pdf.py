@@ -10,7 +10,8 @@ import pytest
 from softlookup.documents.readers.pdf import read_pdf
 from softlookup.documents.readers.pdf_columns import in_reading_order
 from softlookup.documents.readers.pdf_furniture import furniture
-from softlookup.documents.readers.pdf_layout import Line, Page, paragraphs
+from softlookup.documents.readers.pdf_layout import paragraphs
+from softlookup.documents.readers.pdf_lines import Line, Page
 from softlookup.errors import DocumentError
 
 from .builders import pdf

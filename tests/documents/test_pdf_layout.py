@@ -7,7 +7,8 @@ import pytest
 from softlookup.documents.readers.pdf import read_pdf
 from softlookup.documents.readers.pdf_columns import in_reading_order
 from softlookup.documents.readers.pdf_hyphens import Hyphens
-from softlookup.documents.readers.pdf_layout import Line, Page, paragraphs
+from softlookup.documents.readers.pdf_layout import paragraphs
+from softlookup.documents.readers.pdf_lines import Line, Page
 from softlookup.documents.readers.pdf_order import top_down
 
 from .pdf_builders import Sheet, Words, build, sheet

@@ -18,7 +18,6 @@ from softlookup.documents.readers.docx import read_docx
 from softlookup.documents.readers.edgar import is_submission, read_edgar
 from softlookup.documents.readers.html import declared_encoding, read_html
 from softlookup.documents.readers.markdown import read_markdown
-from softlookup.documents.readers.pdf import read_pdf
 from softlookup.documents.readers.text import decode, normalise_line_ends, read_text
 from softlookup.documents.references import find_references
 from softlookup.documents.structure import build_structure
@@ -116,6 +115,8 @@ def _load(path: Path) -> bytes:
 def _read(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, ReaderResult]:
     """Format name and reader result; content decides first, the extension second."""
     if b"%PDF-" in data[:1024]:
+        from softlookup.documents.readers.pdf import read_pdf  # numpy is loaded for these files only
+
         return "pdf", read_pdf(data, options)
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "docx", read_docx(data, options)

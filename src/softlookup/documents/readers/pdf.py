@@ -17,7 +17,8 @@ from softlookup.documents.readers.pdf_chars import PageLines, page_lines
 from softlookup.documents.readers.pdf_columns import in_reading_order
 from softlookup.documents.readers.pdf_frames import FileFrame, PageFrame
 from softlookup.documents.readers.pdf_furniture import furniture, kind_of
-from softlookup.documents.readers.pdf_layout import Page, paragraphs
+from softlookup.documents.readers.pdf_layout import paragraphs
+from softlookup.documents.readers.pdf_lines import Page
 from softlookup.documents.readers.pdf_ocr import read_scans
 from softlookup.documents.readers.pdf_order import top_down
 from softlookup.documents.readers.pdf_process import LIMITS, Limits, frames

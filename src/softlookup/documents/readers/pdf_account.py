@@ -10,7 +10,8 @@ from softlookup.documents.model import Aside, Coverage, CoverageCounts, Coverage
 from softlookup.documents.readers.pdf_chars import PageLines
 from softlookup.documents.readers.pdf_frames import FileFrame, PageFrame
 from softlookup.documents.readers.pdf_hidden import image_cover
-from softlookup.documents.readers.pdf_layout import Layout, Line
+from softlookup.documents.readers.pdf_layout import Layout
+from softlookup.documents.readers.pdf_lines import Line
 
 _FEW_CHARACTERS = 20
 _STAMP_CHARACTERS = 300  # a fax line or a stamp over a scan

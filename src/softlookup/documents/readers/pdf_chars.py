@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softlookup.documents.model import Flag
+from softlookup.documents.readers.pdf_doubled import Characters, Codes, doubled
 from softlookup.documents.readers.pdf_frames import PageFrame
 from softlookup.documents.readers.pdf_geometry import TURNED, UPRIGHT, Geometry, directions
 from softlookup.documents.readers.pdf_hidden import FLAGS, SEEN, visibility
 from softlookup.documents.readers.pdf_hyphens import CUT
-from softlookup.documents.readers.pdf_layout import Line
-
-Codes = NDArray[np.uint32]
-Floats = NDArray[np.float32]
+from softlookup.documents.readers.pdf_lines import Line
 
 _WIDE_GAP = 8.0  # points
 _TAB_GAP = 2.2  # line heights
@@ -53,29 +51,6 @@ class PageLines:
     doubled: int = 0
 
 
-@dataclass(slots=True)
-class _Characters:
-    """Parallel arrays, one entry per character."""
-
-    codes: Codes
-    edges: Floats  # left, right
-    bottoms: Floats
-    tops: Floats
-    owners: NDArray[np.int32]
-    seen: NDArray[np.int8]
-    text: str = ""
-
-    def keep(self, chosen: NDArray[np.bool_]) -> _Characters:
-        return _Characters(
-            self.codes[chosen],
-            self.edges[chosen],
-            self.bottoms[chosen],
-            self.tops[chosen],
-            self.owners[chosen],
-            self.seen[chosen],
-        )
-
-
 def page_lines(frame: PageFrame) -> PageLines:
     """Lines of the page of ``frame``."""
     geometry = Geometry.of(frame)
@@ -91,14 +66,14 @@ def page_lines(frame: PageFrame) -> PageLines:
     geometry, ways = geometry.turned(turn), _turned(ways, turn)
     left, bottom, right, top = geometry.displayed(boxes)
     seen = visibility(frame, owners, boxes, (left, bottom, right, top), geometry)
-    everything = _Characters(codes, np.stack([left, right], axis=1), bottom, top, owners, seen)
+    everything = Characters(codes, np.stack([left, right], axis=1), bottom, top, owners, seen)
     _repair(everything)
     printed = _is_printed(everything.codes)
-    doubled = _doubled(everything, printed)
-    kept = everything.keep(~doubled & (codes != 0))
+    twice = doubled(everything, printed)
+    kept = everything.keep(~twice & (codes != 0))
     lines = tuple(_lines(kept, ways))
     return PageLines(
-        geometry.width, geometry.height, lines, turn, int(np.count_nonzero(printed)), int(np.count_nonzero(doubled))
+        geometry.width, geometry.height, lines, turn, int(np.count_nonzero(printed)), int(np.count_nonzero(twice))
     )
 
 
@@ -106,7 +81,7 @@ def _turned(ways: NDArray[np.int8], turn: int) -> NDArray[np.int8]:
     return np.where(ways < 4, (ways - turn) % 4, ways).astype(np.int8)
 
 
-def _repair(characters: _Characters) -> None:
+def _repair(characters: Characters) -> None:
     """Half surrogates become U+FFFD, pdfium's cut mark one code; a blank that pdfium put in takes no room."""
     codes = characters.codes
     codes[(codes >= 0xD800) & (codes < 0xE000) | (codes > 0x10FFFF)] = 0xFFFD
@@ -124,44 +99,7 @@ def _is_printed(codes: Codes) -> NDArray[np.bool_]:
     return found
 
 
-def _doubled(characters: _Characters, printed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Characters printed again at almost the same place, as poor man's bold."""
-    chosen = np.flatnonzero(printed & (characters.owners >= 0))
-    left, right = characters.edges[chosen, 0], characters.edges[chosen, 1]
-    line = np.round(characters.bottoms[chosen]).astype(np.int64) + (1 << 20)
-    key = (characters.codes[chosen].astype(np.int64) << 42) + (line << 21)
-    key += np.clip(left * 4 + (1 << 20), 0, (1 << 21) - 1).astype(np.int64)
-    order = np.argsort(key, kind="stable")
-    near = np.minimum(np.maximum(0.25 * (right - left), 0.1), 1.0)[order]
-    same = (key[order][1:] >> 21) == (key[order][:-1] >> 21)
-    one_glyph = _glyphs(characters)[chosen][order]
-    pairs = same & (np.diff(left[order]) < near[1:]) & ((one_glyph[1:] != one_glyph[:-1]) | (one_glyph[1:] < 0))
-    found = np.zeros(len(printed), np.bool_)
-    if pairs.any():
-        first, second = chosen[order][:-1][pairs], chosen[order][1:][pairs]
-        found[np.maximum(first, second)] = True
-    return found
-
-
-def _glyphs(characters: _Characters) -> NDArray[np.intp]:
-    """Per character the number of its glyph when that stands for several different characters, else -1.
-
-    A ligature or an Arabic word may be one glyph: its characters share a box, and may repeat without being printed
-    twice.
-    """
-    edges, codes = characters.edges, characters.codes
-    if len(codes) < 2:
-        return np.full(len(codes), -1, np.intp)
-    starts = np.ones(len(codes), np.bool_)
-    starts[1:] = (edges[1:] != edges[:-1]).any(axis=1) | (characters.bottoms[1:] != characters.bottoms[:-1])
-    firsts = np.flatnonzero(starts)
-    mixed = np.minimum.reduceat(codes, firsts) != np.maximum.reduceat(codes, firsts)
-    glyph = np.cumsum(starts) - 1
-    found: NDArray[np.intp] = np.where(mixed[glyph], glyph, -1)
-    return found
-
-
-def _lines(characters: _Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
+def _lines(characters: Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
     """Lines in drawing order; each is cut where its visibility changes."""
     codes = characters.codes
     characters.text = codes.tobytes().decode("utf-32-le", "replace")
@@ -193,7 +131,7 @@ def _lines(characters: _Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
         yield _described(line, way, int(hidden[begin]))
 
 
-def _leaps(characters: _Characters, printed: NDArray[np.bool_], ways: NDArray[np.int8]) -> NDArray[np.intp]:
+def _leaps(characters: Characters, printed: NDArray[np.bool_], ways: NDArray[np.int8]) -> NDArray[np.intp]:
     """Upright characters that stand clearly above or below the one before: pdfium may put a blank in between."""
     places = np.flatnonzero(printed & (characters.owners >= 0))
     places = places[ways[characters.owners[places]] == UPRIGHT]
@@ -230,7 +168,7 @@ def _spread(seen: NDArray[np.int8], printed: NDArray[np.bool_]) -> NDArray[np.in
     return np.where(last >= 0, seen[np.maximum(last, 0)], seen).astype(np.int8)
 
 
-def _boxes(characters: _Characters, printed: NDArray[np.bool_], starts: NDArray[np.intp]) -> list[list[float]]:
+def _boxes(characters: Characters, printed: NDArray[np.bool_], starts: NDArray[np.intp]) -> list[list[float]]:
     """[left, bottom, right, top] around the printed characters from each start to the next."""
     far = np.float32(_FARTHEST)
     least = [
@@ -245,7 +183,7 @@ def _boxes(characters: _Characters, printed: NDArray[np.bool_], starts: NDArray[
 
 
 def _gaps(
-    characters: _Characters, printed: NDArray[np.bool_], starts: NDArray[np.intp]
+    characters: Characters, printed: NDArray[np.bool_], starts: NDArray[np.intp]
 ) -> dict[int, list[tuple[int, float, float]]]:
     """Wide blanks by line: (index of the character after it, right end before, left end after)."""
     places = np.flatnonzero(printed)
@@ -262,7 +200,7 @@ def _gaps(
 
 
 def _line(
-    characters: _Characters, start: int, stop: int, whole: bytes, box: list[float], gaps: list[tuple[int, float, float]]
+    characters: Characters, start: int, stop: int, whole: bytes, box: list[float], gaps: list[tuple[int, float, float]]
 ) -> Line:
     """The line of characters ``start`` to ``stop`` with single blanks, and tabs where it jumps."""
     text = characters.text[start:stop].rstrip(" \t\xa0\r\n")

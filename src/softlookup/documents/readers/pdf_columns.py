@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from softlookup.documents.readers.pdf_layout import Line, Page
+from softlookup.documents.readers.pdf_lines import Line, Page
 
 _LEAST_LINES = 6  # in each column
 _LEAST_HEIGHT = 0.6  # of the height of the text, for the space between columns

@@ -12,7 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from softlookup.documents.model import BlockKind
-from softlookup.documents.readers.pdf_layout import Line, Page, opens_label, starts_after_break
+from softlookup.documents.readers.pdf_breaks import opens_label, starts_after_break
+from softlookup.documents.readers.pdf_lines import Line, Page
 
 _DIGITS = re.compile(r"\d+")
 _ROMAN_END = re.compile(r"(?<![^\s\-–—|])[ivxlc]{1,7}(?![^\s\-–—|])")

@@ -6,71 +6,15 @@ Knows nothing of PDF or pdfium. Offsets inside a paragraph are in characters.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from softlookup.documents.model import BlockKind, Flag
-from softlookup.documents.numbering import FOLD, label_at
-from softlookup.documents.readers.pdf_hyphens import CUT, MARKS, Hyphens
+from softlookup.documents.model import BlockKind
+from softlookup.documents.readers.pdf_breaks import HAN, pitch_of, right_margin, starts, starts_after_break
+from softlookup.documents.readers.pdf_hyphens import MARKS, Hyphens
+from softlookup.documents.readers.pdf_lines import Line, Page
 
-_FINAL = tuple('.;:!?。；：！？”"')
-_LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w{0,5}\s*\Z|…{2,}\s*\d*\s*\Z")
-_HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—\U00020000-\U0003ffff]")
-_DEFINES = re.compile(r"[“\"][A-Z][^”\"]{1,60}[”\"]\s{1,3}(?:means?|shall mean|has the meaning|is defined)\b")
-_GOES_ON = re.compile(r"(?:[,，、]|(?<![^ ])(?:and|or|the|of|to|by|in|for|with|an?|any|such|this|its|as|at|on|from))\Z")
-_LONGEST_LABEL = 14  # characters, with the blank after it
-_TAIL = 400  # characters at the end of a line that decide
 _TABLE_ROWS = 3  # rows one after another
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A printed line with its box in points, origin at the lower left.
-
-    ``gaps`` are its wide blanks: (place in the text, right end before, left end after). ``edges`` are those of
-    ``TextLine``. ``flag`` (with ``detail``) is true of the line and goes with it into the text; a line with
-    ``aside`` stays out of the text for these reasons.
-    """
-
-    text: str
-    left: float = 0.0
-    bottom: float = 0.0
-    right: float = 0.0
-    top: float = 0.0
-    gaps: tuple[tuple[int, float, float], ...] = ()
-    edges: bytes = field(default=b"", repr=False)
-    flag: Flag | None = None
-    detail: str = ""
-    aside: tuple[Flag, ...] | None = None
-
-    @property
-    def height(self) -> float:
-        """Height of the characters in points."""
-        return self.top - self.bottom
-
-    def part(self, start: int, stop: int) -> Line:
-        """The characters ``start`` to ``stop`` as a line of their own; its sides are those of its edges."""
-        edges = self.edges[8 * start : 8 * stop]
-        left, right = self.left, self.right
-        if edges:
-            sides = memoryview(edges).cast("f")
-            left, right = min(sides[::2]), max(sides[1::2])
-        gaps = tuple((at - start, end, begin) for at, end, begin in self.gaps if start < at < stop)
-        return replace(self, text=self.text[start:stop], left=left, right=right, gaps=gaps, edges=edges)
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Lines of a page in reading order; ``number`` counts from 1. ``turn``: see ``PageLines``."""
-
-    number: int
-    width: float
-    height: float
-    lines: tuple[Line, ...]
-    turn: int = 0
-    flags: tuple[Flag, ...] = ()
-    has_fields: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +91,7 @@ def paragraphs(pages: Sequence[Page], removed: Mapping[tuple[int, int], BlockKin
     fills = False  # the last line of the page before reaches the right margin
     for page in pages:
         kept = [line for i, line in enumerate(page.lines) if (page.number, i) not in removed and line.aside is None]
-        pitch, right = _pitch(kept), _right_margin(kept)
+        pitch, right = pitch_of(kept), right_margin(kept)
         rows = _table_rows(kept)
         first = True
         at = -1
@@ -163,12 +107,12 @@ def paragraphs(pages: Sequence[Page], removed: Mapping[tuple[int, int], BlockKin
                 continue
             in_table = at in rows
             if before is None or in_table or before.flag != line.flag or (at - 1 in rows and not first):
-                starts = True
+                starts_here = True
             elif first:
-                starts = starts_after_break(before.text, text, filled=fills)
+                starts_here = starts_after_break(before.text, text, filled=fills)
             else:
-                starts = _starts(before, line, text, pitch, right)
-            if starts:
+                starts_here = starts(before, line, text, pitch, right)
+            if starts_here:
                 layout.paragraphs.append(Paragraph(page.number, "table_cell" if in_table else "paragraph"))
                 layout.paragraphs[-1].add(text, line, page)
             else:
@@ -202,78 +146,6 @@ def _without_marks(paragraph: Paragraph) -> None:
             paragraph.parts = [part.replace(mark, "-") for part in paragraph.parts]
 
 
-def _pitch(lines: Sequence[Line]) -> float:
-    """Usual distance between baselines of neighbouring lines; 0 when unknown."""
-    gaps = [round(a.bottom - b.bottom, 1) for a, b in itertools.pairwise(lines) if 4 < a.bottom - b.bottom < 40]
-    return sorted(gaps)[len(gaps) // 3] if gaps else 0.0
-
-
-def _right_margin(lines: Sequence[Line]) -> float:
-    rights = sorted(line.right for line in lines)
-    return rights[int(len(rights) * 0.9)] if rights else 0.0
-
-
-def opens_label(text: str) -> bool:
-    """True when the line starts with a clause label that is no plain number before a lower-case word."""
-    head = text[:200]
-    folded = head.translate(FOLD)
-    label = label_at(folded, 0, head)
-    if label is None:
-        return False
-    rest = folded[label.end :].lstrip(" .")
-    bare = label.readings[0].style == "decimal1" and folded[label.end - 1 : label.end] not in (".", "、", ")")
-    if bare or (label.has_keyword and not folded.startswith(("第", "附"))):
-        return bool(rest[:1].isupper()) or not rest or rest[:1] in "-–—:"
-    return True
-
-
-def starts_after_break(previous: str, text: str, *, filled: bool = False) -> bool:
-    """True when ``text``, the first line of a page, does not go on with ``previous``, the last one before.
-
-    ``filled``: that one reaches the right margin, so that a capital after it may be that of a name.
-    """
-    if opens_label(text) or _LEADERS.search(previous[-_TAIL:]):
-        return True
-    if previous.endswith(CUT) or _GOES_ON.search(previous[-12:]):
-        return False
-    if previous.endswith(_FINAL):
-        return True
-    runs_on = text[0].islower() or bool(_HAN.match(text[0]) and _HAN.match(previous[-1]))
-    return not runs_on and not (filled and not text.isupper() and not previous.isupper())
-
-
-def _starts(before: Line, line: Line, text: str, pitch: float, right: float) -> bool:
-    """True when ``line`` begins a paragraph on the same page as ``before``."""
-    previous = before.text
-    if _LEADERS.search(previous[-_TAIL:]) or _LEADERS.search(text[-_TAIL:]):
-        return True
-    if line.top == 0.0 == line.bottom:  # no geometry for this page
-        return opens_label(text) or previous.endswith(_FINAL)
-    gap = before.bottom - line.bottom
-    if gap < -2.0 or (pitch and gap > 1.45 * pitch and gap > 1.2 * line.height):
-        return not (gap < -2.0 and text[0].islower())
-    if abs(gap) < 1.0 and line.left >= before.right:
-        return False  # the same printed line in two runs
-    final = previous.endswith(_FINAL)
-    # a row of a table, a form or a signature block
-    is_row = ("\t" in previous or "\t" in text) and not text[0].islower()
-    if is_row or (final and (_DEFINES.match(text) or (pitch and gap > 1.15 * pitch))):
-        return True
-    short = right > 0 and before.right < right - 0.12 * right
-    if opens_label(text) and (final or short or abs(line.left - before.left) > 0.5):
-        return True
-    if short and (final or not text[0].islower()):
-        return not previous.endswith((",", "，", "、")) or final
-    return final and line.left > before.left + 12.0 and abs(line.left - _text_left(before)) > 3.0
-
-
-def _text_left(line: Line) -> float:
-    """Where the text of a line begins: after its label when that hangs out to the left."""
-    if line.gaps and line.gaps[0][0] <= _LONGEST_LABEL:
-        return line.gaps[0][2]
-    return line.left
-
-
 def _join(layout: Layout, text: str, line: Line, page: Page, hyphens: Hyphens) -> None:
     """Append a wrapped line: a word cut at the line end is joined, Chinese runs on, else a blank."""
     paragraph = layout.paragraphs[-1]
@@ -284,6 +156,6 @@ def _join(layout: Layout, text: str, line: Line, page: Page, hyphens: Hyphens) -
         if not cut[1]:
             where = paragraph.pieces[-1].page.number
             layout.cut[where] = layout.cut.get(where, 0) + 1
-    elif not (_HAN.match(head[-1]) and _HAN.match(text[0])):
+    elif not (HAN.match(head[-1]) and HAN.match(text[0])):
         paragraph.blank()
     paragraph.add(text, line, page)
