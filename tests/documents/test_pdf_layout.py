@@ -183,3 +183,12 @@ def test_chinese_runs_on_over_a_page_and_beside_latin():
     ]
     layout = paragraphs(pages, {})
     assert [paragraph.text for paragraph in layout.paragraphs] == ["承租人应当按照约定支付 2.5 元 Heron 公司"]
+
+
+def test_lines_from_right_to_left_are_in_logical_order():
+    logical = ["השוכר ישלם את דמי השכירות", "ביום הראשון של כל חודש"]
+    lines = [Words(300, 700 - 14 * n, text[::-1], font="F4") for n, text in enumerate(logical)]  # as drawn
+    result = read_pdf(build([Sheet(lines)]))
+    assert " ".join(result.text.split()) == " ".join(logical)
+    edges = memoryview(result.lines[0].edges).cast("f")
+    assert edges[0] > edges[2] > edges[4]  # the first character stands furthest to the right
