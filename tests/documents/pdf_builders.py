@@ -27,7 +27,10 @@ def width(text: str, size: float = 11.0) -> float:
 
 @dataclass(frozen=True)
 class Words:
-    """Text at (x, y); ``matrix`` (a, b, c, d) turns it; ``font`` is F1 (Helvetica), F2 (Chinese), F3 (no map) or F4 (any)."""
+    """Text at (x, y), turned by ``matrix`` (a, b, c, d).
+
+    ``font`` is F1 (Helvetica), F2 (Chinese), F3 (no map) or F4 (any).
+    """
 
     x: float
     y: float

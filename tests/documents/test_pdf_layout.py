@@ -192,3 +192,41 @@ def test_lines_from_right_to_left_are_in_logical_order():
     assert " ".join(result.text.split()) == " ".join(logical)
     edges = memoryview(result.lines[0].edges).cast("f")
     assert edges[0] > edges[2] > edges[4]  # the first character stands furthest to the right
+
+
+# footnotes
+
+
+def footnoted(note_size):
+    """Two pages whose paragraph and whose second footnote run on over the break."""
+    first = [
+        Words(72, 700, "1. Rent. The tenant shall pay a rent1 of 400 pounds and a fee2 for the repair of the roof and"),
+        Words(72, 120, "1 The rent was 300 pounds before the new lease was signed.", note_size),
+        Words(
+            72, 108, "2 The fee is set by the club each year, and it is made known to all of the tenants in", note_size
+        ),
+    ]
+    second = [
+        Words(72, 700, "of the walls. It is due in May."),
+        Words(72, 680, "2. End. Either party may end this lease."),
+        Words(72, 120, "the month of March.", note_size),
+        Words(72, 108, "3 By letter.", note_size),
+    ]
+    return read_pdf(build([Sheet(first), Sheet(second)]))
+
+
+def test_footnotes_follow_the_paragraph_that_they_interrupt():
+    result = footnoted(8)
+    lines = result.text.splitlines()
+    assert lines[0].endswith("for the repair of the roof and of the walls. It is due in May.")
+    assert [line[:8] for line in lines] == ["1. Rent.", "1 The re", "2 The fe", "2. End. ", "3 By let"]
+    assert lines[2].endswith("all of the tenants in the month of March.")
+    kinds = [block.kind for block in result.blocks]
+    assert kinds == ["paragraph", "footnote", "footnote", "paragraph", "footnote"]
+    assert result.coverage.counts.footnotes == 3
+
+
+def test_lines_of_the_usual_size_are_no_footnotes():
+    result = footnoted(11)
+    assert {block.kind for block in result.blocks} == {"paragraph"}
+    assert result.coverage.counts.footnotes == 0

@@ -120,6 +120,7 @@ def _counts(pages: Sequence[PageAccount], layout: Layout, asides: Sequence[Aside
     frames = [page.frame for page in pages if page.frame is not None]
     return CoverageCounts(
         tables=sum(here and not before for before, here in zip([False, *kinds], kinds, strict=False)),
+        footnotes=sum(paragraph.kind == "footnote" for paragraph in layout.paragraphs),
         comments=sum(aside.kind == "comment" for aside in asides),
         headers=sum(aside.kind == "header" for aside in asides),
         footers=sum(aside.kind == "footer" for aside in asides),

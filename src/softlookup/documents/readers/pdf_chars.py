@@ -8,8 +8,8 @@ stay out of the reading text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,7 @@ def page_lines(frame: PageFrame) -> PageLines:
     printed = _is_printed(everything.codes)
     twice = doubled(everything, printed)
     kept = everything.keep(~twice & (codes != 0))
-    lines = tuple(_lines(kept, ways))
+    lines = tuple(_lines(kept, ways, [text.size for text in frame.texts]))
     return PageLines(
         geometry.width, geometry.height, lines, turn, int(np.count_nonzero(printed)), int(np.count_nonzero(twice))
     )
@@ -99,7 +99,7 @@ def _is_printed(codes: Codes) -> NDArray[np.bool_]:
     return found
 
 
-def _lines(characters: Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
+def _lines(characters: Characters, ways: NDArray[np.int8], sizes: Sequence[float]) -> Iterator[Line]:
     """Lines in drawing order; each is cut where its visibility changes."""
     codes = characters.codes
     characters.text = codes.tobytes().decode("utf-32-le", "replace")
@@ -124,11 +124,10 @@ def _lines(characters: Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
         if place[index] >= len(first_printed) or first_printed[place[index]] >= stop:
             continue  # blanks only
         begin = int(first_printed[place[index]])
-        box = boxes[index]
-        line = _line(characters, begin, stop, whole, box, gaps.get(index, []))
-        owner = int(characters.owners[begin])
+        line = _line(characters, begin, stop, whole, boxes[index], gaps.get(index, []))
+        owner, middle = int(characters.owners[begin]), int(characters.owners[(begin + stop) // 2])
         way = int(ways[owner]) if owner >= 0 else UPRIGHT
-        yield _described(line, way, int(hidden[begin]))
+        yield _described(line, way, int(hidden[begin]), sizes[middle if middle >= 0 else owner] if sizes else 0.0)
 
 
 def _leaps(characters: Characters, printed: NDArray[np.bool_], ways: NDArray[np.int8]) -> NDArray[np.intp]:
@@ -143,7 +142,7 @@ def _leaps(characters: Characters, printed: NDArray[np.bool_], ways: NDArray[np.
     return found
 
 
-def _described(line: Line, way: int, seen: int) -> Line:
+def _described(line: Line, way: int, seen: int, size: float) -> Line:
     """The line with what its direction and visibility mean for it."""
     flag, aside, edges = line.flag, line.aside, line.edges
     if way != UPRIGHT:
@@ -155,9 +154,7 @@ def _described(line: Line, way: int, seen: int) -> Line:
     elif seen != SEEN:
         known: Flag = FLAGS[seen] or "hidden"
         aside = (known,)
-    if (flag, aside) == (line.flag, line.aside):
-        return line
-    return Line(line.text, line.left, line.bottom, line.right, line.top, line.gaps, edges, flag, aside=aside)
+    return replace(line, edges=edges, flag=flag, aside=aside, size=size)
 
 
 def _spread(seen: NDArray[np.int8], printed: NDArray[np.bool_]) -> NDArray[np.int8]:

@@ -55,18 +55,18 @@ def doubled(characters: Characters, printed: NDArray[np.bool_]) -> NDArray[np.bo
 
 
 def _glyphs(characters: Characters) -> NDArray[np.intp]:
-    """Per character the number of its glyph when that stands for several different characters, else -1.
+    """Per character the number of its glyph when that stands for several characters, else -1.
 
-    A ligature or an Arabic word may be one glyph: its characters share a box, and may repeat without being printed
-    twice.
+    A ligature ("ff") or an Arabic word may be one glyph: its characters share a box, and may repeat without being
+    printed twice.
     """
     edges, codes = characters.edges, characters.codes
     if len(codes) < 2:
         return np.full(len(codes), -1, np.intp)
     starts = np.ones(len(codes), np.bool_)
     starts[1:] = (edges[1:] != edges[:-1]).any(axis=1) | (characters.bottoms[1:] != characters.bottoms[:-1])
-    firsts = np.flatnonzero(starts)
-    mixed = np.minimum.reduceat(codes, firsts) != np.maximum.reduceat(codes, firsts)
+    starts[1:] |= characters.owners[1:] != characters.owners[:-1]
     glyph = np.cumsum(starts) - 1
-    found: NDArray[np.intp] = np.where(mixed[glyph], glyph, -1)
+    size = np.bincount(glyph)[glyph]
+    found: NDArray[np.intp] = np.where(size > 1, glyph, -1)
     return found

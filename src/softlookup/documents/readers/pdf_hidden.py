@@ -59,7 +59,7 @@ def _kind(text: DrawnText) -> int:
     colour = text.colour
     if text.mode in _INVISIBLE_MODES or (text.mode in _FILL_MODES and colour is not None and colour[3] == 0):
         return _NO_INK
-    if 0 < text.size < _LEAST_SIZE:
+    if text.is_small and text.size < _LEAST_SIZE:
         return _TINY
     if text.mode in _FILL_MODES and colour is not None and min(colour[:3]) >= _WHITE:
         return _LOW_CONTRAST

@@ -17,6 +17,9 @@ from softlookup.documents.readers.pdf_lines import Line, Page
 _TABLE_ROWS = 3  # rows one after another
 
 
+Place = tuple[int, int]  # page number, index of the line
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A line at its place in a paragraph: ``length`` characters of it from ``offset`` on."""
@@ -83,51 +86,113 @@ class Layout:
     cut: dict[int, int] = field(default_factory=dict)
 
 
-def paragraphs(pages: Sequence[Page], removed: Mapping[tuple[int, int], BlockKind]) -> Layout:
-    """Paragraphs of all pages in order; one may run on over a page break."""
+def paragraphs(
+    pages: Sequence[Page], removed: Mapping[Place, BlockKind], notes: Mapping[Place, bool] | None = None
+) -> Layout:
+    """Paragraphs of all pages in order; one may run on over a page break.
+
+    ``notes`` are the lines of footnotes, True where one begins: they follow the paragraph that they interrupt.
+    """
+    notes = notes or {}
     hyphens = Hyphens(line.text for page in pages for line in page.lines)
     layout = Layout()
-    before: Line | None = None
-    fills = False  # the last line of the page before reaches the right margin
+    body, foot = _Flow(hyphens, layout.cut), _Flow(hyphens, layout.cut)
+    after: list[int] = []  # the last paragraph before each footnote
     for page in pages:
-        kept = [line for i, line in enumerate(page.lines) if (page.number, i) not in removed and line.aside is None]
-        pitch, right = pitch_of(kept), right_margin(kept)
-        rows = _table_rows(kept)
-        first = True
-        at = -1
-        for index, line in enumerate(page.lines):
-            kind = removed.get((page.number, index))
-            if kind is not None or line.aside is not None:
-                _put_beside(layout, line, page, kind or "paragraph")
-                continue
-            at += 1
-            text = line.text.strip(" \t")
-            if not text.strip(" \u00ad\ufffe"):
-                _put_beside(layout, line, page, "paragraph")
-                continue
-            in_table = at in rows
-            if before is None or in_table or before.flag != line.flag or (at - 1 in rows and not first):
-                starts_here = True
-            elif first:
-                starts_here = starts_after_break(before.text, text, filled=fills)
+        places = [(page.number, i) for i in range(len(page.lines))]
+        kept = [i for i, line in enumerate(page.lines) if places[i] not in removed and line.aside is None]
+        body.open(page, [page.lines[i] for i in kept if places[i] not in notes])
+        foot.open(page, [page.lines[i] for i in kept if places[i] in notes])
+        for place, line in zip(places, page.lines, strict=True):
+            if place in removed or line.aside is not None or not line.text.strip(" \t\u00ad\ufffe"):
+                layout.beside.append(body.beside(line, removed.get(place, "paragraph")))
+            elif place in notes:
+                foot.take(line, begins=notes[place], kind="footnote")
             else:
-                starts_here = starts(before, line, text, pitch, right)
-            if starts_here:
-                layout.paragraphs.append(Paragraph(page.number, "table_cell" if in_table else "paragraph"))
-                layout.paragraphs[-1].add(text, line, page)
-            else:
-                _join(layout, text, line, page, hyphens)
-            before, first = line, False
-        fills = before is not None and right > 0 and before.right >= right - 0.12 * right
-    for paragraph in layout.paragraphs:
-        _without_marks(paragraph)
+                body.take(line)
+        after += [len(body.paragraphs) - 1] * (len(foot.paragraphs) - len(after))
+        body.close()
+        foot.close()
+    _merge(layout, body.paragraphs, foot.paragraphs, after)
     return layout
 
 
-def _put_beside(layout: Layout, line: Line, page: Page, kind: BlockKind) -> None:
-    last = len(layout.paragraphs) - 1
-    offset = layout.paragraphs[-1].length if layout.paragraphs else 0
-    layout.beside.append(Beside(line, page, kind, last, offset))
+def _merge(layout: Layout, body: Sequence[Paragraph], foot: Sequence[Paragraph], after: Sequence[int]) -> None:
+    """Put each footnote behind its paragraph, and what stands beside where its paragraph is now."""
+    waiting = sorted(range(len(foot)), key=lambda i: (after[i], i), reverse=True)
+    moved: list[int] = []
+    for index in range(-1, len(body)):
+        if index >= 0:
+            moved.append(len(layout.paragraphs))
+            layout.paragraphs.append(body[index])
+        while waiting and after[waiting[-1]] == index:
+            layout.paragraphs.append(foot[waiting.pop()])
+    layout.beside[:] = [b if b.paragraph < 0 else replace(b, paragraph=moved[b.paragraph]) for b in layout.beside]
+    for paragraph in layout.paragraphs:
+        _without_marks(paragraph)
+
+
+class _Flow:
+    """Joins the lines of the body, or those of the footnotes, to paragraphs."""
+
+    def __init__(self, hyphens: Hyphens, cut: dict[int, int]) -> None:
+        self.paragraphs: list[Paragraph] = []
+        self._hyphens = hyphens
+        self._cut = cut
+        self._before: Line | None = None
+        self._fills = False  # the last line reaches the right margin
+
+    def open(self, page: Page, lines: Sequence[Line]) -> None:
+        """Begin a page, whose lines in this flow are ``lines``."""
+        self._page = page
+        self._pitch, self._right = pitch_of(lines), right_margin(lines)
+        self._rows = _table_rows(lines)
+        self._at = -1
+        self._after_row = False
+
+    def close(self) -> None:
+        """End the page."""
+        if self._at >= 0 and self._before is not None:
+            self._fills = self._right > 0 and self._before.right >= 0.88 * self._right
+
+    def beside(self, line: Line, kind: BlockKind) -> Beside:
+        """A line that stays out of the text at this place."""
+        offset = self.paragraphs[-1].length if self.paragraphs else 0
+        return Beside(line, self._page, kind, len(self.paragraphs) - 1, offset)
+
+    def take(self, line: Line, *, begins: bool = False, kind: BlockKind = "paragraph") -> None:
+        """Append the next line."""
+        self._at += 1
+        text = line.text.strip(" \t")
+        in_table = self._at in self._rows
+        if begins or in_table or self._after_row or self._starts(line, text):
+            self.paragraphs.append(Paragraph(self._page.number, "table_cell" if in_table else kind))
+            self.paragraphs[-1].add(text, line, self._page)
+        else:
+            self._join(text, line)
+        self._before, self._after_row = line, in_table
+
+    def _starts(self, line: Line, text: str) -> bool:
+        before = self._before
+        if before is None or before.flag != line.flag:
+            return True
+        if self._at == 0:
+            return starts_after_break(before.text, text, filled=self._fills)
+        return starts(before, line, text, self._pitch, self._right)
+
+    def _join(self, text: str, line: Line) -> None:
+        """A wrapped line: a word cut at the line end is joined, Chinese runs on, else a blank."""
+        paragraph = self.paragraphs[-1]
+        head = paragraph.parts[-1]
+        cut = self._hyphens.join(head, text)
+        if cut is not None:
+            paragraph.replace_end(*cut)
+            if not cut[1]:
+                where = paragraph.pieces[-1].page.number
+                self._cut[where] = self._cut.get(where, 0) + 1
+        elif not (HAN.match(head[-1]) and HAN.match(text[0])):
+            paragraph.blank()
+        paragraph.add(text, line, self._page)
 
 
 def _table_rows(lines: Sequence[Line]) -> set[int]:
@@ -144,18 +209,3 @@ def _without_marks(paragraph: Paragraph) -> None:
     for mark in MARKS:
         if any(mark in part for part in paragraph.parts):
             paragraph.parts = [part.replace(mark, "-") for part in paragraph.parts]
-
-
-def _join(layout: Layout, text: str, line: Line, page: Page, hyphens: Hyphens) -> None:
-    """Append a wrapped line: a word cut at the line end is joined, Chinese runs on, else a blank."""
-    paragraph = layout.paragraphs[-1]
-    head = paragraph.parts[-1]
-    cut = hyphens.join(head, text)
-    if cut is not None:
-        paragraph.replace_end(*cut)
-        if not cut[1]:
-            where = paragraph.pieces[-1].page.number
-            layout.cut[where] = layout.cut.get(where, 0) + 1
-    elif not (HAN.match(head[-1]) and HAN.match(text[0])):
-        paragraph.blank()
-    paragraph.add(text, line, page)

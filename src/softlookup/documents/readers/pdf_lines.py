@@ -13,7 +13,7 @@ class Line:
 
     ``gaps`` are its wide blanks: (place in the text, right end before, left end after). ``edges`` are those of
     ``TextLine``. ``flag`` (with ``detail``) is true of the line and goes with it into the text; a line with
-    ``aside`` stays out of the text for these reasons.
+    ``aside`` stays out of the text for these reasons. ``size`` is the font size of most of it, 0 when unknown.
     """
 
     text: str
@@ -26,6 +26,7 @@ class Line:
     flag: Flag | None = None
     detail: str = ""
     aside: tuple[Flag, ...] | None = None
+    size: float = 0.0
 
     @property
     def height(self) -> float:
