@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from softlookup.documents.definition_names import one_line
+from softlookup.documents.definition_names import term_variants as term_variants  # noqa: PLC0414
 from softlookup.documents.definitions_en import english_definitions
 from softlookup.documents.definitions_zh import chinese_definitions
 from softlookup.documents.model import Clause, DefinedTerm, Span, TermKind
@@ -53,6 +55,7 @@ def find_definitions(text: str, clauses: tuple[Clause, ...]) -> tuple[DefinedTer
     ``DefinedTerm.span`` is the printed name inside its quotes, so ``text[span] == term`` unless the name is
     broken over lines. A term that is defined twice appears twice; a party that is given the same short name again
     (on the cover page, in the recitals, by a label "甲方：") does not. Text outside all clauses is not searched.
+    Each term knows its ``uses``.
     """
     positions = ClausePositions(clauses)
     found = [*english_definitions(text, positions), *chinese_definitions(text)]
@@ -71,7 +74,15 @@ def find_definitions(text: str, clauses: tuple[Clause, ...]) -> tuple[DefinedTer
             named |= subjects
         span = Span(item.start, item.start + len(item.name))
         terms.append(DefinedTerm(one_line(item.name), span, clause, item.kind, item.aliases))
-    return tuple(terms)
+    return _with_uses(text, terms)
+
+
+def _with_uses(text: str, terms: Sequence[DefinedTerm]) -> tuple[DefinedTerm, ...]:
+    """``terms`` with the places that use them."""
+    uses: list[list[Span]] = [[] for _ in terms]
+    for use in find_uses(text, terms):
+        uses[use.term].append(Span(use.start, use.end))
+    return tuple(replace(term, uses=tuple(spans)) for term, spans in zip(terms, uses, strict=True))
 
 
 def _subjects(text: str, start: int) -> Iterator[str]:
@@ -188,28 +199,6 @@ def find_uses(text: str, terms: Sequence[DefinedTerm]) -> tuple[TermUse, ...]:
         if not span.start <= match.start() < span.end:
             uses.append(TermUse(match.start(), match.end(), term))
     return tuple(uses)
-
-
-def term_variants(term: str) -> tuple[str, ...]:
-    """Spellings that count as ``term``: itself, and plural and singular for English names.
-
-    >>> term_variants("Losses")
-    ('Losses', 'Loss')
-    """
-    if not term.isascii() and not re.search(r"[A-Za-z]$", term):
-        return (term,)
-    variants = [term]
-    if term.endswith("ies"):
-        variants.append(term[:-3] + "y")
-    elif term.endswith(("sses", "xes", "shes", "ches")):
-        variants.append(term[:-2])
-    elif term.endswith("s") and not term.endswith("ss"):
-        variants.append(term[:-1])
-    elif term[-1:].isalpha():
-        consonant_y = term.endswith("y") and term[-2:-1] not in "aeiou"
-        plural = term[:-1] + "ies" if consonant_y else term + ("es" if term[-1] in "sxz" else "s")
-        variants.append(plural)
-    return tuple(variants)
 
 
 def _sentence_start(text: str, offset: int) -> int:
