@@ -230,3 +230,11 @@ def test_lines_of_the_usual_size_are_no_footnotes():
     result = footnoted(11)
     assert {block.kind for block in result.blocks} == {"paragraph"}
     assert result.coverage.counts.footnotes == 0
+
+
+def test_a_cell_of_two_lines_stays_whole():
+    rows = [("“Boat”", "means a vessel that lies in the", "house of the club."), ("“Club”", "means the", "yacht club.")]
+    lines = []
+    for n, (term, first, second) in enumerate(rows):
+        lines += [(72, 700 - 28 * n, term), (200, 700 - 28 * n, first), (200, 686 - 28 * n, second)]
+    assert read_pdf(build([sheet(lines)])).text.splitlines() == [f"{t}\t{a} {b}" for t, a, b in rows]

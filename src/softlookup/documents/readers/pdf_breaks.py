@@ -15,6 +15,7 @@ _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w{0,5}\s*\Z|…{2,}\s*\d*\s*\Z")
 HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—\U00020000-\U0003ffff]")
 _DEFINES = re.compile(r"[“\"][A-Z][^”\"]{1,60}[”\"]\s{1,3}(?:means?|shall mean|has the meaning|is defined)\b")
 _GOES_ON = re.compile(r"(?:[,，、]|(?<![^ ])(?:and|or|the|of|to|by|in|for|with|an?|any|such|this|its|as|at|on|from))\Z")
+_SAME_LEFT = 3.0  # points
 _LONGEST_LABEL = 14  # characters, with the blank after it
 _TAIL = 400  # characters at the end of a line that decide
 
@@ -74,7 +75,7 @@ def starts(before: Line, line: Line, text: str, pitch: float, right: float) -> b
         return False  # the same printed line in two runs
     final = previous.endswith(_FINAL)
     # a row of a table, a form or a signature block
-    is_row = ("\t" in previous or "\t" in text) and not text[0].islower()
+    is_row = ("\t" in previous or "\t" in text) and not text[0].islower() and not continues_cell(before, line)
     if is_row or (final and (_DEFINES.match(text) or (pitch and gap > 1.15 * pitch))):
         return True
     short = right > 0 and before.right < right - 0.12 * right
@@ -83,6 +84,18 @@ def starts(before: Line, line: Line, text: str, pitch: float, right: float) -> b
     if short and (final or not text[0].islower()):
         return not previous.endswith((",", "，", "、")) or final
     return final and line.left > before.left + 12.0 and abs(line.left - _text_left(before)) > 3.0
+
+
+def continues_cell(before: Line, line: Line) -> bool:
+    """True when ``line`` is the next line of the last cell of the row ``before``."""
+    return (
+        "\t" in before.text
+        and "\t" not in line.text
+        and bool(before.gaps)
+        and abs(line.left - before.gaps[-1][2]) < _SAME_LEFT
+        and not before.text.endswith(_FINAL)
+        and not opens_label(line.text)
+    )
 
 
 def _text_left(line: Line) -> float:

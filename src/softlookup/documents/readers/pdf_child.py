@@ -29,6 +29,7 @@ def main() -> int:
     seconds, size, first = (int(argument) for argument in sys.argv[1:4])
     limit(seconds, size)
     with frames_only() as out:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business to write a file
         try:
             password = json.loads(sys.stdin.buffer.readline())
             _read(sys.stdin.buffer.read(), password, first, out)

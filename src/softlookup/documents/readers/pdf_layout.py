@@ -10,7 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from softlookup.documents.model import BlockKind
-from softlookup.documents.readers.pdf_breaks import HAN, pitch_of, right_margin, starts, starts_after_break
+from softlookup.documents.readers.pdf_breaks import (
+    HAN,
+    continues_cell,
+    pitch_of,
+    right_margin,
+    starts,
+    starts_after_break,
+)
 from softlookup.documents.readers.pdf_hyphens import MARKS, Hyphens
 from softlookup.documents.readers.pdf_lines import Line, Page
 
@@ -165,7 +172,8 @@ class _Flow:
         self._at += 1
         text = line.text.strip(" \t")
         in_table = self._at in self._rows
-        if begins or in_table or self._after_row or self._starts(line, text):
+        ends_row = self._after_row and self._before is not None and not continues_cell(self._before, line)
+        if begins or in_table or ends_row or self._starts(line, text):
             self.paragraphs.append(Paragraph(self._page.number, "table_cell" if in_table else kind))
             self.paragraphs[-1].add(text, line, self._page)
         else:
