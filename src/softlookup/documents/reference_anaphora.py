@@ -15,7 +15,8 @@ from softlookup.documents.model import CrossReference, DefinedTerm, Span
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.writing import has_chinese
 
-_SUCH = re.compile(r"\b(?:[Ss]uch|[Ss]aid|[Aa]foresaid|SUCH|SAID)\s+")
+# a file may have lost the blank: "suchParty"
+_SUCH = re.compile(r"\b(?:(?:[Ss]uch|[Ss]aid|[Aa]foresaid|SUCH|SAID)\s+|such(?=[A-Z][a-z]))")
 _NOUN = re.compile(r"[a-z]+(?:\s[a-z]+)?\b")
 _WORDS = re.compile(r"[\w&/()’'-]+")
 _TAILS = ("", "'s", "’s", "'", "’", ")", "’s)", "'s)")

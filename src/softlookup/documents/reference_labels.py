@@ -16,7 +16,7 @@ from softlookup.documents.numbering import han_number, roman_number
 ZH_DIGITS = "〇○零一二三四五六七八九十百千两壹贰叁肆伍陆柒捌玖拾佰"
 _NAMESPACE_WORDS = "schedule|exhibit|annexure|annex|appendix|attachment|附件|附表|附录|附则"
 _EN_WORD = re.compile(
-    rf"(section|sec\.|clause|article|art\.|paragraph|subsection|sub-?clause|part|chapter|§|{_NAMESPACE_WORDS})s?\s*",
+    rf"(section|sec\.|clause|article|art\.|paragraph|sub-?section|sub-?clause|sub-?paragraph|sub-?division|part|chapter|§|{_NAMESPACE_WORDS})s?\s*",
     re.IGNORECASE,
 )
 # lower-case "i" is a list letter and stays as printed; so do the single letters C, D, L and M

@@ -22,7 +22,7 @@ LETTER = (
     r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![\w’'&])[\"”]?)"
 )
 SPACES = ("Schedules?", "Exhibits?", "Annex(?:es)?", "Annexures?", "Appendix", "Appendices", "Attachments?")
-INNER = ("Sections?", "Clauses?", "Articles?", "Paragraphs?", "Sub-?sections?", "Sub-?clauses?", "Sub-?paragraphs?")
+INNER = ("Sections?", "Clauses?", "Articles?", "Paragraphs?", "Sub-?(?:section|clause|paragraph|division)s?")
 WORD = rf"(?:{'|'.join((*INNER, *SPACES))}|Secs?\.|§§?)"
 # the label ends there, or a blank was lost before the next word: "Clause 3.1of this Agreement"
 END = r"(?!\.?\d)(?:(?!\w)|(?=(?:of|and|or|to|hereof|shall|above|below)\b))"

@@ -130,7 +130,8 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
     words = _words(text, members)
     end = members[-1][0].end
     outside = named_before(text, match.start())
-    holders, whole = _holder(text, end)
+    holders, whole, first = _holder(text, end)
+    several = len(members) > 1 or as_range(members[0])[2] is not None
     outside_after = named_after(text, whole, title)
     own = bool(_THIS_BEFORE.search(text, max(0, match.start() - 8), match.start()))
     mentions: list[Mention] = []
@@ -144,10 +145,21 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
             head = head_length(label.split()[0]) if label else 1
         held = bool(holders) and (span.end == end or key.kind == "item")
         within = holders if held else ()
-        place = Span(span.start, whole) if held and span.end == end else span
+        place = Span(span.start, whole) if held and span.end == end and not several else span
         listed = len(members) > 1
         mentions.append(Mention(place, key, last, external, statute, within, own=own, head=head, listed=listed))
+    if holders and several:  # "clauses (i) and (ii) of Section 5.1": Section 5.1 holds both
+        mentions.append(_held(text, Span(first, whole), holders, external=outside or outside_after))
     return mentions
+
+
+def _held(text: str, span: Span, holders: tuple[LabelKey, ...], *, external: bool) -> Mention:
+    """The words that say what holds a list, as a mention of their own."""
+    label = re.sub(r"^\D+", "", text[span.start : span.end].split(" of ")[0])
+    own = bool(_THIS_BEFORE.search(text, max(0, span.start - 8), span.start))
+    return Mention(
+        span, holders[-1], external=external, within=holders[:-1], own=own, head=max(1, head_length(label))
+    )
 
 
 def _is_form(key: LabelKey) -> bool:
@@ -155,17 +167,19 @@ def _is_form(key: LabelKey) -> bool:
     return key.kind == "schedule" and re.fullmatch(r"1[34][a-z](?:-\d)?", key.parts[0], re.IGNORECASE) is not None
 
 
-def _holder(text: str, end: int) -> tuple[tuple[LabelKey, ...], int]:
-    """What holds the clause by the words after it, outermost first, and where they end: "(i) of Section 5.1"."""
+def _holder(text: str, end: int) -> tuple[tuple[LabelKey, ...], int, int]:
+    """What holds the clause by the words after it ("(i) of Section 5.1"), outermost first; their end and start."""
     holders: list[LabelKey] = []
+    start = end
     while len(holders) < _HOLDERS_MOST:
         match = _OF_CLAUSE.match(text, end) or _TO_SCHEDULE.match(text, end)
         outer = key_of(match["word"], match["label"]) if match else None
         if match is None or outer is None or outer.kind == "item":
             break
+        start = start if holders else match.start("word")
         holders.insert(0, outer)
         end = match.end("label")
-    return tuple(holders), end
+    return tuple(holders), end, start
 
 
 def _is_printed_label(text: str, match: re.Match[str]) -> bool:
