@@ -131,7 +131,7 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
     end = members[-1][0].end
     outside = named_before(text, match.start())
     holders, whole, first = _holder(text, end)
-    several = len(members) > 1 or as_range(members[0])[2] is not None
+    several = _shares_holder(text, members)
     outside_after = named_after(text, whole, title)
     own = bool(_THIS_BEFORE.search(text, max(0, match.start() - 8), match.start()))
     mentions: list[Mention] = []
@@ -151,6 +151,11 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
     if holders and several:  # "clauses (i) and (ii) of Section 5.1": Section 5.1 holds both
         mentions.append(_held(text, Span(first, whole), holders, external=outside or outside_after))
     return mentions
+
+
+def _shares_holder(text: str, members: Sequence[tuple[Span, LabelKey, LabelKey | None]]) -> bool:
+    """Whether words such as "of Section 5.1" hold a list or a range; a last member with its own word has them alone."""
+    return as_range(members[0])[2] is not None or (len(members) > 1 and not text[members[-1][0].start].isalpha())
 
 
 def _held(text: str, span: Span, holders: tuple[LabelKey, ...], *, external: bool) -> Mention:
