@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import takewhile
 
 from softlookup.documents.definition_names import Found, is_name, names_in, one_line
 from softlookup.documents.model import TermKind
@@ -204,9 +204,8 @@ def _english_definition_sections(text: str, positions: ClausePositions) -> Itera
         start, end = clause.span.start, clause.span.end
         for match in _BARE_MEANS.finditer(text, start, end):
             yield from _bare_name(match)
-        for below in islice(positions.clauses, clause.index + 1, None):
-            if below.span.start >= end:
-                break
+        following = (positions.clauses[at] for at in range(clause.index + 1, len(positions.clauses)))
+        for below in takewhile(lambda c: c.span.start < end, following):  # noqa: B023
             begins = _BARE_CLAUSE.match(text, below.span.start, end)
             yield from _bare_name(begins) if begins else ()
         labels = [match for match in _BARE_LABEL.finditer(text, start, end) if is_name(match.group(1))]

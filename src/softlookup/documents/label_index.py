@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from softlookup.documents.label_steps import LabelSteps, Place
 from softlookup.documents.model import Clause
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_labels import FALLBACKS, LabelKey, label_key
+from softlookup.documents.reference_labels import FALLBACKS, LabelKey, label_key, roman_heading
 
 _SAME_LABEL_TRIED = 3  # clauses with the same label that are compared on either side of the source
 _TARGETS_MOST = 8  # targets of an ambiguous reference
+_RANGE_MOST = 100  # members of a range
 _ENTRY_MOST = 200  # characters: a clause with the same label that is no longer and much shorter is an index entry
 _ENTRY_SHARE = 4
 
@@ -54,6 +55,9 @@ class LabelIndex:
         label = label_key(clause.number) if clause.number else None
         if label is None:
             return space, above
+        roman = roman_heading(clause.number) if clause.heading else None
+        if roman is not None:
+            self._by_key[space, roman].append(clause.index)
         if label.opens_namespace:
             self._by_key["", label].append(clause.index)
             return f"{label.kind} {'.'.join(label.parts)}", None
@@ -184,7 +188,17 @@ class LabelIndex:
         start, end = bisect_left(beside, first), bisect_left(beside, last)
         if start <= end < len(beside) and (beside[start], beside[end]) == (first, last):
             return tuple(beside[start : end + 1])
-        return (first, last)
+        return self._counted_between(first, last) or (first, last)
+
+    def _counted_between(self, first: int, last: int) -> tuple[int, ...]:
+        """Headings with Roman numerals from ``first`` to ``last``, wherever they stand in the tree."""
+        ends = (roman_heading(self.clause(first).number), roman_heading(self.clause(last).number))
+        if ends[0] is None or ends[1] is None:
+            return ()
+        counted = range(int(ends[0].parts[0]), int(ends[1].parts[0]) + 1)
+        spaces = self._keys[first][0]
+        found = (self._by_key.get((spaces, LabelKey("roman", (str(value),))), ()) for value in counted[:_RANGE_MOST])
+        return tuple(sorted(index for places in found for index in places[:1]))
 
     def find(
         self,

@@ -41,6 +41,7 @@ from softlookup.documents.reference_relative import (
     same_chinese,
 )
 
+_LABEL_MOST = 40  # characters before the heading of a clause
 _LONE_ITEM = re.compile(r"\(([A-Za-z]{1,4})\)$")
 _OF_DEFINITION = re.compile(
     r"\s+of\s+the\s+definition\s+of\s+(?:the\s+term\s+)?[\"“]?(?P<name>[A-Z][\w’'&-]*(?:\s+(?:of\s+|and\s+)?[A-Z][\w’'&-]*){0,6})"
@@ -66,7 +67,7 @@ def find_references(
     found = chain(
         placed,
         same_chinese(text, positions, placed),
-        relative_english(text, positions, labels, levels),
+        relative_english(text, positions, labels, levels, explicit),
         _statutes(text, positions),
         _recitals(text, positions, titles),
         anaphora(text, positions, terms),
@@ -86,7 +87,7 @@ def _explicit(
     defined = {name: term for term in reversed(terms) for name in (term.term, *term.aliases)}
     for mention in chain(english_mentions(text), chinese_mentions(text)):
         source = positions.innermost(mention.span.start)
-        if source is None or mention.span.start in starts:
+        if source is None or mention.span.start in starts or _is_title(text, mention, positions.clauses[source]):
             continue
         named = _OF_DEFINITION.match(text, mention.span.end) if mention.key.kind == "item" else None
         term = defined.get(" ".join(named["name"].split())) if named else None
@@ -98,6 +99,12 @@ def _explicit(
         reference = _resolved(text, mention, source, labels)
         if reference.targets or not mention.bare:
             yield reference
+
+
+def _is_title(text: str, mention: Mention, clause: Clause) -> bool:
+    """Whether the mention is the heading of its clause: "SECTION 5.21 SECTION 203." about a statute."""
+    printed = text[mention.span.start : mention.span.end]
+    return clause.heading == printed and len(text[clause.span.start : mention.span.start]) < _LABEL_MOST
 
 
 def _statutes(text: str, positions: ClausePositions) -> Iterator[CrossReference]:
