@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from softlookup.documents.model import Clause
+from softlookup.documents.numbering import letter_number
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_labels import label_key, number_value
 
@@ -86,9 +87,20 @@ class LabelSteps:
         for at, step in enumerate(steps):
             following = self._paragraph(index, step) if step[0] == "款" else self._labelled(index).get(step)
             if following is None:  # (i), (ii), ... may run inside the text
-                return Place(index, exact=step[0] != "款" and all(self.prints(index, rest) for rest in steps[at:]))
+                exact = step[0] != "款" and all(self.prints(index, rest) for rest in steps[at:])
+                inside = self._inside_earlier(index, step) if not exact and at + 1 == len(steps) else None
+                return Place(index, exact) if inside is None else Place(inside, exact=True)
             index = following
         return Place(index, exact=True)
+
+    def _inside_earlier(self, index: int, step: str) -> int | None:
+        """The item before (b) whose text prints (b) too: only (a) is then a clause of its own."""
+        rank = letter_number(step) if step.isascii() and step.isalpha() and len(step) == 1 else None
+        before = chr(ord(step) - 1) if rank is not None and rank > 1 else ""
+        earlier = self._labelled(index).get(before)
+        while earlier is not None and not self.prints(earlier, step):
+            earlier = next(reversed(self._labelled(earlier).values()), None)
+        return earlier
 
     def _paragraph(self, index: int, step: str) -> int | None:
         """The clause of 第二款: a numbered child, an unnumbered one, or ``index`` itself if it has two paragraphs."""

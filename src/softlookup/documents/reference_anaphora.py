@@ -24,6 +24,8 @@ _WORDS_MOST = 9
 _NAME_MOST = 120  # characters
 _SUCH_ZH = re.compile(r"(?:该等|该|上述|前述|此类|此等)$")
 _QUOTES = '"“”„「『＂*_'
+# "such Acme Field Scientist" points back to a scientist and not to Acme
+_PHRASE_GOES_ON = re.compile(r"[ \n]{1,3}[A-Z][a-z]")
 _CAPITALISED_USES = 3  # who writes "Action" so often means something else by "such action"
 
 
@@ -51,6 +53,8 @@ def _english(
                     lowered.setdefault(spelling.lower(), term)
     for match in _SUCH.finditer(text) if terms else ():
         end, indices = _longest(text, match.end(), spellings)
+        if indices and _PHRASE_GOES_ON.match(text, end):
+            continue
         if indices:  # also inside the definition of the term, where it is no use
             earlier = [index for index in indices if terms[index].span.start < match.start()]
             yield from _inferred(

@@ -35,6 +35,7 @@ _NEXT_EN = re.compile(
 )
 _HERE = re.compile(r"\s+(?:hereof|above|below|of\s+this\s+[A-Z])")  # Section 8 or 9 hereof
 _RANGE_GLUE = re.compile(r"through|thru|to|[–—-]", re.IGNORECASE)
+_DECIMAL_RANGE = re.compile(r"(\d{1,2}(?:\.\d{1,3}){1,3})-(\d{1,2}(?:\.\d{1,3}){1,3})")
 _HALF_ITEM = re.compile(r"\s(?P<item>[a-z])\)")  # Clause 16.1 b)
 _LISTED_ITEM = re.compile(r"\(([^()]{1,6})\)")
 _NEAR = 8  # letters that "(a) or (h)" may skip
@@ -134,6 +135,11 @@ def as_range(member: tuple[Span, LabelKey, LabelKey | None]) -> tuple[Span, Labe
     """The member as a range when its label is one: "4-6"."""
     span, key, last = member
     ends = re.fullmatch(r"(\d{1,2})-(\d{1,2})", key.parts[-1])
+    decimals = _DECIMAL_RANGE.fullmatch(".".join(key.parts)) if last is None and "." not in key.parts[-1] else None
+    if decimals and key.kind == "clause":
+        first, second = (tuple(label.split(".")) for label in decimals.groups())
+        if len(first) == len(second) and first[:-1] == second[:-1] and int(first[-1]) < int(second[-1]):
+            return span, key._replace(parts=first), key._replace(parts=second)
     if last is None and ends and len(key.parts) == 1 and key.kind == "clause" and int(ends[1]) < int(ends[2]):
         return span, key._replace(parts=(ends[1],)), key._replace(parts=(ends[2],))
     return member

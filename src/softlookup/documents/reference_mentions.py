@@ -60,6 +60,7 @@ _CAPITALS = re.compile(r"[\s.:–—-]{1,6}[A-Z][A-Z]")
 _LIST_ENTRY = re.compile(
     r"(?:[ ]{1,3}[-–—][ ]{1,3}|[ ]{5,40})(?:Form|Certificate|List|Description|Legal|[A-Z][a-z]+\s(?:of|and)\s)"
 )
+_DASHED_TITLE = re.compile(r"[ ]{1,3}[-–—][ ]{1,3}[A-Z]")  # SCHEDULE B - Marks SCHEDULE C - Domain Names
 _LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
 _LETTERS = re.compile(r"[A-Za-z]+|§")
 _THIS_BEFORE = re.compile(r"\bthis\s+$", re.IGNORECASE)
@@ -142,7 +143,7 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
         statute = re.match(_STATUTE_NUMBER, key.parts[0]) is not None or _is_form(key)
         label = re.sub(r"^[^\d(]+", "", text[span.start : span.end])
         if not label.startswith("("):  # "(b)" after 5.1(a) keeps the head of the list
-            head = head_length(label.split()[0]) if label else 1
+            head = min(head_length(label.split()[0]), len(key.parts)) if label else 1
         held = bool(holders) and (span.end == end or key.kind == "item")
         within = holders if held else ()
         place = Span(span.start, whole) if held and span.end == end and not several else span
@@ -195,6 +196,8 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
     if upper and _LOST_BREAK.search(text, max(0, match.start() - 30), match.start()):
         return True
     if _CONTENTS_LINE.match(text, match.end()):
+        return True
+    if word.isupper() and len(word) > 2 and not is_plural(word) and _DASHED_TITLE.match(text, match.end()):
         return True
     if word[:1].isupper() and not is_plural(word) and _LIST_ENTRY.match(text, match.end()):
         return True

@@ -51,8 +51,9 @@ _CALLED = re.compile(
 _OF_THE_PART = re.compile(r"\b(?:for\s+(?:the\s+)?purposes?\s+of|nothing\s+in)\s+$", re.IGNORECASE)
 # "the Supplier's obligations under this Section are subject to": what stands in other parts of the whole
 _WHOLE = re.compile(
-    r"\b(?:obligations|rights|remedies|warranties|indemnities|covenants)(?:\s+(?:set\s+forth|contained|stated|given))?"
-    r"\s+(?:in|under|of)\s+$"
+    r"\b(?:(?:obligations|rights|remedies|warranties|indemnities|covenants)(?:\s+(?:set\s+forth|contained|stated|given))?"
+    r"\s+(?:in|under|of)|(?:breach(?:es)?|violations?)\s+of|failure\s+to\s+comply\s+with)\s+$",
+    re.IGNORECASE,
 )
 _RARELY = 4  # "clause 7" at least once for so many "clause 7.5": the document does call the whole a clause
 _THIS = re.compile(r"\bthis\s+$", re.IGNORECASE)
