@@ -63,7 +63,7 @@ class LabelIndex:
             return f"{label.kind} {'.'.join(label.parts)}", None
         if above is not None and above.kind in ("clause", "article", "item"):
             # "(a)" below 8.2 is 8.2(a), and a bare "1" below "1" is 1.1; "5.1" below "ARTICLE V" stands alone
-            single = re.fullmatch(r"[\d\W]{1,5}|[a-z]{1,5}", clause.number) and len(label.parts) == 1
+            single = re.fullmatch(r"[\d\W]{1,5}|[a-z]{1,5}|[A-Za-z]{1,2}\)", clause.number) and len(label.parts) == 1
             if label.kind == "item" or (single and above.kind != "article" and not self._counts_itself(clause, label)):
                 label = LabelKey(above.kind, (*above.parts, *label.parts))
         self._by_key[space, label].append(clause.index)
@@ -304,8 +304,8 @@ class LabelIndex:
         shorter = None
         for clause in self._positions.lineage(source):
             place = self.walk(clause.index, items)
-            if place.clause != clause.index:
-                if place.exact and not self._differs(place.clause, capital):
+            if place.clause != clause.index and not self._differs(place.clause, capital):
+                if place.exact:
                     return place
                 shorter = shorter or place._replace(exact=False)
             elif self._steps.prints(clause.index, items[-1]):

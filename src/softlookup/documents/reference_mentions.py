@@ -51,7 +51,7 @@ _HOLDERS_MOST = 3
 _STATUTE_NUMBER = r"\d{3}|\d+-\d+-\d+"
 # the rest of a line of a table of contents, also when its lines were joined: "  Publicity    53  Section"
 _CONTENTS_LINE = re.compile(
-    r"\.?\s+[A-Z][^.;:\n]{2,120}?(?:\s*\.{3,}\s*|\s{2,}|\s)\d{1,3}"
+    r"\.?\s+[A-Z][^.\n]{2,120}?(?:\s*\.{3,}\s*|\s{2,}|\s)\d{1,3}"
     r"(?=\s*\n|\s+(?:Section|SECTION|Article|ARTICLE|Exhibit|Annex)\s)"
 )
 _LOST_BREAK = re.compile(r"[a-z]{2}[^a-zA-Z]*[.:;!?”\"]\s+$")
@@ -96,6 +96,8 @@ def english_mentions(text: str) -> Iterator[Mention]:
     for match in _MENTION_EN.finditer(text):
         if match.start() < end or _is_printed_label(text, match) or _is_commission(text, match):
             continue
+        if match["label"].startswith("(s)") and match.end("word") == match.start("label"):
+            continue  # article(s)
         nested = _nested(text, match)
         found = [nested] if nested else _listed(text, match, title)
         yield from found

@@ -13,7 +13,7 @@ from softlookup.documents.writing import has_english
 
 # "of the Exchange Act", "of the Company Disclosure Letter"; a heading in parentheses may stand between
 _OF_OTHER = re.compile(
-    r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?(?:of|to|under|in)\s+"
+    r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?(?:(?:of|to|under|in)\s+|of(?=the\s))"
     r"(?P<article>the\s+|such\s+|that\s+certain\s+|its\s+|their\s+|each\s+|an?\s+)?"
     r"(?P<name>(?:[A-Z]|\d+\s+[A-Z])[\w.’'&/-]*(?:\s+(?:[A-Z(][\w.’'&/()-]*|of|and|on|for))*)"
 )

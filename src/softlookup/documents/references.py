@@ -41,6 +41,7 @@ from softlookup.documents.reference_relative import (
     same_chinese,
 )
 
+_GAP = re.compile(r"\n|\s{3}")
 _LABEL_MOST = 40  # characters before the heading of a clause
 _LONE_ITEM = re.compile(r"\(([A-Za-z]{1,4})\)$")
 _OF_DEFINITION = re.compile(
@@ -87,7 +88,9 @@ def _explicit(
     defined = {name: term for term in reversed(terms) for name in (term.term, *term.aliases)}
     for mention in chain(english_mentions(text), chinese_mentions(text)):
         source = positions.innermost(mention.span.start)
-        if source is None or mention.span.start in starts or _is_title(text, mention, positions.clauses[source]):
+        if source is None or _crosses(text, mention.span, positions):
+            continue
+        if mention.span.start in starts or _is_title(text, mention, positions.clauses[source]):
             continue
         named = _OF_DEFINITION.match(text, mention.span.end) if mention.key.kind == "item" else None
         term = defined.get(" ".join(named["name"].split())) if named else None
@@ -99,6 +102,12 @@ def _explicit(
         reference = _resolved(text, mention, source, labels)
         if reference.targets or not mention.bare:
             yield reference
+
+
+def _crosses(text: str, span: Span, positions: ClausePositions) -> bool:
+    """Whether a heading ends in the word and the next clause begins with the number: "Sales of Articles", "14.1"."""
+    printed = text[span.start : span.end]
+    return bool(_GAP.search(printed)) and positions.innermost(span.start) != positions.innermost(span.end - 1)
 
 
 def _is_title(text: str, mention: Mention, clause: Clause) -> bool:
