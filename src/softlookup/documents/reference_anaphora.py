@@ -49,7 +49,8 @@ def _english(
     for term in terms:
         if len(term.uses) < _CAPITALISED_USES:
             for spelling in (v for name in (term.term, *term.aliases) for v in term_variants(name)):
-                if spelling != spelling.lower():
+                # "such agreement" is rarely the one that is (this "Agreement")
+                if spelling != spelling.lower() and (term.kind == "means" or " " in spelling):
                     lowered.setdefault(spelling.lower(), term)
     for match in _SUCH.finditer(text) if terms else ():
         end, indices = _longest(text, match.end(), spellings)

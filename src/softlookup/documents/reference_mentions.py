@@ -51,8 +51,9 @@ _HOLDERS_MOST = 3
 _STATUTE_NUMBER = r"\d{3}|\d+-\d+-\d+"
 # the rest of a line of a table of contents, also when its lines were joined: "  Publicity    53  Section"
 _CONTENTS_LINE = re.compile(
-    r"\.?\s+[A-Z][^.\n]{2,120}?(?:\s*\.{3,}\s*|\s{2,}|\s)\d{1,3}"
-    r"(?=\s*\n|\s+(?:Section|SECTION|Article|ARTICLE|Exhibit|Annex)\s)"
+    r"\.?\s+[A-Z][^.\n]{2,120}?(?:\s*\.{3,}\s*|\.?\s{2,}|\.?\s)\d{1,3}"
+    r"(?=\s*\n|\s+(?:(?:Section|SECTION|Article|ARTICLE|Exhibit|Annex)\s|\d{1,2}\.\d{1,2}\.?\s+[A-Z]))"
+    r"|\s?\.{5,}"
 )
 _LOST_BREAK = re.compile(r"[a-z]{2}[^a-zA-Z]*[.:;!?”\"]\s+$")
 _CAPITALS = re.compile(r"[\s.:–—-]{1,6}[A-Z][A-Z]")
