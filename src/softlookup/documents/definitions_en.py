@@ -77,9 +77,7 @@ _BOLD_POINTED = re.compile(
 )
 _BOLD_PARENTHESIS = re.compile(rf"\((?:(?:the|each,?[ ]an?|collectively,?|together,?)[ ](?:the[ ])?)?{_BOLD}\)")
 _BARE_LEAD = r"(?:(?:\(?[\dA-Za-z.]{1,8}[.)]|\d{1,3}(?:\.\d{1,3}){1,3})[ \t]++)?"
-_BARE_BODY = (
-    rf"([A-Z][\w’'&/\- ]{{0,60}}?)[ \t]++(?:\([^()\n]{{1,80}}\)[ \t]++)?(?:{_VERB})"
-)
+_BARE_BODY = rf"([A-Z][\w’'&/\- ]{{0,60}}?)[ \t]++(?:\([^()\n]{{1,80}}\)[ \t]++)?(?:{_VERB})"
 _BARE_MEANS = re.compile(rf"^[ \t]*+{_BARE_LEAD}{_BARE_BODY}", re.MULTILINE)
 _BARE_CLAUSE = re.compile(rf"\s{{0,4}}{_BARE_LEAD}{_BARE_BODY}")  # a clause may begin inside a line
 _OR_NAME = re.compile(r"\s+or\s+(?=[A-Z])")
@@ -188,7 +186,7 @@ def _english_bold_names(text: str) -> Iterator[Found]:
 
 
 def _bare_name(match: re.Match[str]) -> Iterator[Found]:
-    """The name of "Gross Margin means" or "Manufacture or Manufacturing means", unless small letters begin its words."""
+    """The name of "Gross Margin means", or of "Manufacture or Manufacturing means"; its words begin with capitals."""
     name, *aliases = (one_line(name) for name in _OR_NAME.split(match.group(1)))
     words = [word for word in match.group(1).split() if len(word) > 3 and word not in ("with", "from", "than")]
     if is_name(name) and all(word[0].isupper() or word[0].isdigit() for word in words):

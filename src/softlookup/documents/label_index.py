@@ -63,7 +63,9 @@ class LabelIndex:
             return f"{label.kind} {'.'.join(label.parts)}", None
         if above is not None and above.kind in ("clause", "article", "item"):
             # "(a)" below 8.2 is 8.2(a), and a bare "1" below "1" is 1.1; "5.1" below "ARTICLE V" stands alone
-            single = re.fullmatch(r"[\d\W]{1,5}|[a-z]{1,5}|[A-Za-z]{1,2}\)", clause.number) and len(label.parts) == 1
+            single = len(label.parts) == 1 and (
+                re.fullmatch(r"[\d\W]{1,5}|[a-z]{1,5}", clause.number) or clause.label.endswith(")")
+            )
             if label.kind == "item" or (single and above.kind != "article" and not self._counts_itself(clause, label)):
                 label = LabelKey(above.kind, (*above.parts, *label.parts))
         self._by_key[space, label].append(clause.index)

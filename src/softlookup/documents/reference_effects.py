@@ -27,10 +27,15 @@ _BEFORE_EN: tuple[tuple[re.Pattern[str], ReferenceEffect], ...] = tuple(
     for head, effect in (
         (r"\b(?:notwithstanding|despite|in\s+spite\s+of)", "overrides"),
         (r"\b(?:except|other\s+than|save|unless|but\s+for|excluding)", "exception_to"),
-        (r"\b(?:subject\s+(?:always\s+|only\s+|further\s+)?to|without\s+prejudice\s+to|conditioned\s+(?:up)?on)", "subject_to"),
+        (
+            r"\b(?:subject\s+(?:always\s+|only\s+|further\s+)?to|without\s+prejudice\s+to|conditioned\s+(?:up)?on)",
+            "subject_to",
+        ),
     )
 )
-_OPENS_SUBJECT = re.compile(r"(?:^|[,;:.()\n]|\b(?:and|but))\s*subject\s+(?:always\s+)?to\b[^.;]{0,100}$", re.IGNORECASE)
+_OPENS_SUBJECT = re.compile(
+    r"(?:^|[,;:.()\n]|\b(?:and|but))\s*subject\s+(?:always\s+)?to\b[^.;]{0,100}$", re.IGNORECASE
+)
 _STATUTE_AFTER = re.compile(r"[^.;,]{0,60}\b(?:ERISA|Code|Act|Laws?|Regulations?|Rules?)\b")
 _AFTER_EN = re.compile(r"\s*(?:\([^)]{0,100}\))?,?\s*(?:to\s+the\s+contrary\s+)?notwithstanding\b", re.IGNORECASE)
 _NOT_APPLIED_EN = re.compile(
@@ -74,7 +79,22 @@ _SAME_EN_AFTER = re.compile(r"[^.;]{0,60}\b(?:mutatis\s+mutandis|likewise|in\s+t
 # without any of these words there is no effect, and most references have none
 _HINTS_BEFORE = (
     *("notwithstanding", "spite", "despite", "except", "other", "save", "unless", "but", "excluding", "subject"),
-    *("conditioned", "prejudice", "适用", "参照", "比照", "准用", "除", "但", "尽管", "虽", "论", "不管", "即使", "不受"),
+    *(
+        "conditioned",
+        "prejudice",
+        "适用",
+        "参照",
+        "比照",
+        "准用",
+        "除",
+        "但",
+        "尽管",
+        "虽",
+        "论",
+        "不管",
+        "即使",
+        "不受",
+    ),
     *("受", "遵守", "以", "符合", "违反", "满足", "影响", "不属于", "同"),
 )
 _HINTS_AFTER = (
@@ -97,7 +117,9 @@ _GLUE = re.compile(
     r")",
     re.IGNORECASE,
 )
-_COMMA = re.compile(rf"{_TITLE}\s*,\s*(?:in\s+(?={_SENTENCE_OF}))?(?:{_SENTENCE_OF})?")  # joins a list only when "and" or a bare number follows
+_COMMA = re.compile(
+    rf"{_TITLE}\s*,\s*(?:in\s+(?={_SENTENCE_OF}))?(?:{_SENTENCE_OF})?"
+)  # joins a list only when "and" or a bare number follows
 _GLUE_MOST = 120
 
 

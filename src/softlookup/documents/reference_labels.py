@@ -34,7 +34,7 @@ _KINDS = {"article": "article", "art.": "article", "part": "part", "chapter": "c
 }  # fmt: skip
 # where a label of one kind is looked for, best first: "Section 5" may be printed as "ARTICLE V"
 FALLBACKS = {
-    "clause": ("clause", "article", "roman"),
+    "clause": ("clause", "article"),
     "article": ("article", "clause", "roman"),
     "item": ("item", "clause"),
 }

@@ -29,9 +29,9 @@ END = r"(?!\.?\d)(?:(?!\w)|(?=(?:of|and|or|to|hereof|shall|above|below)\b))"
 _NEXT_EN = re.compile(
     # Sections 5 (Payment) and 6, Exhibits 8 ("Rent") and 9, Sections 3 [Term], 4
     rf"(?:\s*(?:(?!{ITEM})\([A-Za-z*\"“][^()\n]{{1,80}}\)|\[[A-Z][^\[\]\n]{{1,60}}\]))?"
-    r"(?P<glue>\s*[,;]\s*(?:,\s*)?(?i:and/or|and|or|&)?\s*|\s+(?i:and/or|and|or|&)\s+"
+    r"[”\"]?(?P<glue>\s*[,;]\s*(?:,\s*)?(?i:and/or|and|or|&)?\s*|\s+(?i:and/or|and|or|&)\s+"
     r"|\s+(?i:through|to|thru)(?:\s+and\s+including)?\s+|\s*[–—-]\s*)"
-    rf"(?:(?P<word>(?i:{WORD}))\s*)?(?P<label>{DOTTED}|{LETTER}|(?:{ITEM})+){END}"
+    rf"(?:(?P<word>(?i:{WORD}))\s*)?(?:[\"“](?=\())?(?P<label>{DOTTED}|{LETTER}|(?:{ITEM})+){END}"
 )
 _HERE = re.compile(r"\s+(?:hereof|above|below|of\s+this\s+[A-Z])")  # Section 8 or 9 hereof
 _RANGE_GLUE = re.compile(r"through|thru|to|[–—-]", re.IGNORECASE)

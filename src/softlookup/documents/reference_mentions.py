@@ -164,11 +164,9 @@ def _shares_holder(text: str, members: Sequence[tuple[Span, LabelKey, LabelKey |
 
 def _held(text: str, span: Span, holders: tuple[LabelKey, ...], *, external: bool) -> Mention:
     """The words that say what holds a list, as a mention of their own."""
-    label = re.sub(r"^\D+", "", text[span.start : span.end].split(" of ")[0])
+    label = re.sub(r"^\D+", "", text[span.start : span.end].split(" of ", maxsplit=1)[0])
     own = bool(_THIS_BEFORE.search(text, max(0, span.start - 8), span.start))
-    return Mention(
-        span, holders[-1], external=external, within=holders[:-1], own=own, head=max(1, head_length(label))
-    )
+    return Mention(span, holders[-1], external=external, within=holders[:-1], own=own, head=max(1, head_length(label)))
 
 
 def _is_form(key: LabelKey) -> bool:
