@@ -34,12 +34,12 @@ _MEANS = re.compile(
     rf"{_QUOTED}\)?{_BETWEEN}\s*[,:]?\s*(?:each\s+)?(?:{_VERB})",
 )
 _NAME_IN_LIST = re.compile(_QUOTED)
-_INSIDE = r"(?:[^()\[\]\"“”]|\([^()\s]{1,4}\))"  # a parenthesis may hold "401(k)" and "Product(s)"
-_PARENTHESIS = re.compile(rf"[(\[]({_INSIDE}{{0,200}}[\"“”](?:{_INSIDE}|[\"“”]){{0,240}})[)\]]")
+_INSIDE = r"(?:[^()（）\[\]\"“”]|\([^()\s]{1,4}\))"  # a parenthesis may hold "401(k)" and "Product(s)"
+_PARENTHESIS = re.compile(rf"[(\[（]({_INSIDE}{{0,200}}[\"“”](?:{_INSIDE}|[\"“”]){{0,240}})[)\]）]")
 # the quotation in a parenthesis names what stands before it only after such words
 _LEAD = re.compile(
     r"(?:^|\b(?:the|a|an|this|as|called|named|to|such|each|individually|collectively|together|and|or|jointly|"
-    r"severally|hereinafter|herein|hereafter|also|any|all|our|their|its|his|either|singly|be|being)|[,;:/&])[\s,:]*$",
+    r"severally|hereinafter|herein|hereafter|also|any|all|our|their|its|his|either|singly|be|being)|[,;:/&，])[\s,:]*$",
     re.IGNORECASE,
 )
 _NOT_A_DEFINITION = re.compile(r"\bdefined\b|\bmeaning\b|\bi\.e\.|\be\.g\.|\bsuch as\b|\bform of\b", re.IGNORECASE)

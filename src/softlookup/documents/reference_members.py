@@ -18,14 +18,14 @@ DOTTED = (
     rf"(?:\s?{ITEM}|{ITEM})*(?![\d%])"
 )
 LETTER = (
-    r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z]))+(?![\w’'&])"  # A.1.2, II.B
-    r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![\w’'&])[\"”]?)"
+    r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z]))+(?![^\W\u4e00-\u9fff]|[’'&])"  # A.1.2, II.B
+    r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![^\W\u4e00-\u9fff]|[’'&])[\"”]?)"
 )
 SPACES = ("Schedules?", "Exhibits?", "Annex(?:es)?", "Annexures?", "Appendix", "Appendices", "Attachments?")
 INNER = ("Sections?", "Clauses?", "Articles?", "Paragraphs?", "Sub-?(?:section|clause|paragraph|division)s?")
 WORD = rf"(?:{'|'.join((*INNER, *SPACES))}|Secs?\.|§§?)"
 # the label ends there, or a blank was lost before the next word: "Clause 3.1of this Agreement"
-END = r"(?!\.?\d)(?:(?!\w)|(?=(?:of|and|or|to|hereof|shall|above|below)\b))"
+END = r"(?!\.?\d)(?:(?![^\W\u4e00-\u9fff])|(?=(?:of|and|or|to|hereof|shall|above|below)\b))"
 _NEXT_EN = re.compile(
     # Sections 5 (Payment) and 6, Exhibits 8 ("Rent") and 9, Sections 3 [Term], 4
     rf"(?:\s*(?:(?!{ITEM})\([A-Za-z*\"“][^()\n]{{1,80}}\)|\[[A-Z][^\[\]\n]{{1,60}}\]))?"
