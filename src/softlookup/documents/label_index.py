@@ -115,7 +115,7 @@ class LabelIndex:
         lineage = list(self._positions.lineage(source))
         if kind == "top":
             tops = [c.index for c in lineage if c.number and self._top_number(c.index)]
-            return tops[-1] if tops else None
+            return tops[-1] if tops else self._heading_above(lineage[-1].index)
         for clause in lineage:
             label = label_key(clause.number) if clause.number else None
             if label is None:
@@ -125,8 +125,18 @@ class LabelIndex:
             if label.kind == kind and not (kind == "clause" and self._is_item(clause.index)):
                 return clause.index
         if kind == "article":  # the outermost label, whatever it is called
-            return next((clause.index for clause in reversed(lineage) if clause.number), None)
+            outermost = next((clause.index for clause in reversed(lineage) if clause.number), None)
+            return outermost if outermost is None else self._heading_above(outermost) or outermost
         return source if kind in ("clause", "item") and lineage[0].number else None
+
+    def _heading_above(self, index: int) -> int | None:
+        """The heading 六、 or "VI." before 6.1 when it stands elsewhere in the tree; None for other clauses."""
+        space, key = self._keys[index]
+        if key is None or key.kind != "clause" or len(key.parts) < 2 or not self.counted_through(index):
+            return None
+        above = (LabelKey(kind, key.parts[:1]) for kind in ("clause", "roman"))
+        found = [place for label in above for place in self._by_key.get((space, label), ()) if place < index]
+        return max(found, default=None)
 
     def _top_number(self, index: int) -> bool:
         key = self._keys[index][1]
@@ -241,7 +251,7 @@ class LabelIndex:
                 return self._find_item(label.parts, source, capital)
             below = self.walk(outer, label.parts)
             return below if below.exact or below.clause != outer else None
-        spaces = (self._keys[source][0], "") if outer is None else (self._keys[outer][0],)
+        spaces = (self._keys[source][0], "") if outer is None or label.opens_namespace else (self._keys[outer][0],)
         shorter: list[Place] = []
         for space in dict.fromkeys(spaces):
             for kind in FALLBACKS.get(label.kind, (label.kind,)):

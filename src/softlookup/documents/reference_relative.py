@@ -50,6 +50,7 @@ _CALLED = re.compile(
 )
 _OF_THE_PART = re.compile(r"\b(?:for\s+(?:the\s+)?purposes?\s+of|nothing\s+in)\s+$", re.IGNORECASE)
 # "the Supplier's obligations under this Section are subject to": what stands in other parts of the whole
+_FOR_PURPOSE_ZH = re.compile(r"为本条(?:之|的)?目的")
 _WHOLE = re.compile(
     r"\b(?:(?:obligations|rights|remedies|warranties|indemnities|covenants)(?:\s+(?:set\s+forth|contained|stated|given))?"
     r"\s+(?:in|under|of)|(?:breach(?:es)?|violations?)\s+of|failure\s+to\s+comply\s+with)\s+$",
@@ -112,8 +113,8 @@ def this_clause(
 ) -> tuple[tuple[int, ...], ReferenceStatus]:
     """The clause that "this clause" means inside 7.5: 7 or 7.5, whichever level the document calls so.
 
-    A document that calls both so is unclear. In the British usage of "clause" the whole of clause 7 is then
-    likelier ("not liable under this clause" at the head of an exception), else the innermost number is, as it is
+    A document that calls both so is unclear. In the British usage of "clause", and for a 条, the whole of clause 7
+    is then likelier ("not liable under this clause" at the head of an exception), else the innermost number is, as it is
     after the words "for the purposes of" and "nothing in" (``part``).
     """
     top = labels.enclosing(source, "top")
@@ -124,7 +125,7 @@ def this_clause(
         return (top,), "resolved"
     if below and not whole:
         return (inner,), "resolved"
-    british = unit == "clause" and whole * _RARELY >= below and whole > 0 and not part
+    british = unit in ("clause", "条") and whole * _RARELY >= below and whole > 0 and not part
     return (top if british else inner,), "inferred"
 
 
@@ -161,7 +162,8 @@ def _chinese_targets(
         targets = titles.headed(match["named"], targets[0]) or targets
     inner = labels.enclosing(source, "clause") if unit == "条" and step == 0 and targets else None
     if inner is not None and inner != targets[0] and levels["条", False] and labels.counted_through(inner):
-        return this_clause("条", inner, source, labels, levels)
+        part = _FOR_PURPOSE_ZH.match(text, max(0, match.start("which") - 1)) is not None
+        return this_clause("条", inner, source, labels, levels, part=part)
     return targets, "resolved"
 
 
