@@ -196,11 +196,14 @@ class LabelIndex:
 
     def between(self, first: int, last: int) -> tuple[int, ...]:
         """The range from ``first`` to ``last`` among siblings; the two ends when they are not siblings."""
+        counted = self._counted_between(first, last)
+        if counted:
+            return counted
         beside = self.siblings(first)
         start, end = bisect_left(beside, first), bisect_left(beside, last)
         if start <= end < len(beside) and (beside[start], beside[end]) == (first, last):
             return tuple(beside[start : end + 1])
-        return self._counted_between(first, last) or (first, last)
+        return (first, last)
 
     def _counted_between(self, first: int, last: int) -> tuple[int, ...]:
         """Headings with Roman numerals from ``first`` to ``last``, wherever they stand in the tree."""

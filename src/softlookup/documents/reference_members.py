@@ -91,7 +91,8 @@ def _following_key(
     other = key_of(word, label) if ranged and following["word"] else None
     if other is not None and other.kind != base.kind:
         return None  # Annex A to Schedule 2
-    if bare and items_follow and not _continues(text, span.start, printed, label):
+    promised = plural and printed == first  # "clauses (a)" alone would be no plural
+    if bare and items_follow and not promised and not _continues(text, span.start, printed, label):
         return None
     # "Sections 2.1 and 3.1, A pays": letters are listed after letters alone
     lettered = plural and first[0] in '"“ABCDEFGHIJKLMNOPQRSTUVWXYZ'

@@ -114,8 +114,8 @@ def this_clause(
     """The clause that "this clause" means inside 7.5: 7 or 7.5, whichever level the document calls so.
 
     A document that calls both so is unclear. In the British usage of "clause", and for a 条, the whole of clause 7
-    is then likelier ("not liable under this clause" at the head of an exception), else the innermost number is, as it is
-    after the words "for the purposes of" and "nothing in" (``part``).
+    is then likelier ("not liable under this clause" at the head of an exception), else the innermost number is, as
+    it is after the words "for the purposes of" and "nothing in" (``part``).
     """
     top = labels.enclosing(source, "top")
     if top is None or top == inner:
