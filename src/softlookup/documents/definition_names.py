@@ -62,7 +62,9 @@ def term_variants(term: str) -> tuple[str, ...]:
     """
     if not term.isascii() and not re.search(r"[A-Za-z]$", term):
         return (term,)
-    return tuple(dict.fromkeys((*_numbers(term), *(_numbers(_titled(term)) if _in_capitals(term) else ()))))
+    if not _in_capitals(term):
+        return tuple(_numbers(term))
+    return tuple(dict.fromkeys((*(v.upper() for v in _numbers(term.lower())), *_numbers(_titled(term)))))
 
 
 def _in_capitals(term: str) -> bool:
@@ -83,8 +85,8 @@ def _numbers(term: str) -> list[str]:
     variants = [term]
     if term.endswith(("(s)", "(S)")):  # "Product(s)" is used as Product and as Products
         variants += [term[:-3], f"{term[:-3]}{term[-2]}"]
-    elif term.endswith(("ies", "IES")):
-        variants.append(term[:-3] + ("Y" if term.isupper() else "y"))
+    elif term.endswith("ies"):
+        variants.append(term[:-3] + "y")
     elif term.endswith(("sses", "xes", "shes", "ches")):
         variants.append(term[:-2])
     elif term.endswith("s") and not term.endswith("ss"):
