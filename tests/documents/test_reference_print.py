@@ -37,6 +37,8 @@ from .outlines import EN, paths, references
         ("One or more clause(s) may fall.", []),
         ("依照Section 2.1规定办理。", [("Section 2.1", ["2.1"], "resolved")]),
         ("SCHEDULE 2 - Marks SCHEDULE 3 - Domain Names", []),
+        ("Rent and Area Schedule 2 - Sample Guarantee", []),
+        ("as stated in Schedule 2 - Sample Guarantee", [("Schedule 2", ["Schedule 2"])]),
         ("12 Section 2.1 Access; Reports. 50 Section 2.2 Fees 51 Section 3.1 Cap", [("Section 3.1", ["3.1"])]),
         ("Terms 12 ARTICLE 3 LIABILITY 14 3.1 Cap", []),
     ],

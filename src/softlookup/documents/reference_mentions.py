@@ -61,6 +61,7 @@ _CAPITALS = re.compile(r"[\s.:–—-]{1,6}[A-Z][A-Z]")
 _LIST_ENTRY = re.compile(
     r"(?:[ ]{1,3}[-–—][ ]{1,3}|[ ]{5,40})(?:Form|Certificate|List|Description|Legal|[A-Z][a-z]+\s(?:of|and)\s)"
 )
+_SENTENCE_BEFORE = re.compile(r"(?<![\w-])[a-z]+[\s(,“\"]+$")  # "as in Appendix B - Marks" is no entry
 _DASHED_TITLE = re.compile(r"[ ]{1,3}[-–—][ ]{1,3}[A-Z]")  # SCHEDULE B - Marks SCHEDULE C - Domain Names
 _LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
 _LETTERS = re.compile(r"[A-Za-z]+|§")
@@ -198,8 +199,10 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
         return True
     if _CONTENTS_LINE.match(text, match.end()):
         return True
-    if word.isupper() and len(word) > 2 and not is_plural(word) and _DASHED_TITLE.match(text, match.end()):
-        return True
+    if word[:1].isupper() and not is_plural(word) and _DASHED_TITLE.match(text, match.end()):
+        shouted = word.isupper() and len(word) > 2
+        if shouted or not _SENTENCE_BEFORE.search(text, max(0, match.start() - 30), match.start()):
+            return True
     if word[:1].isupper() and not is_plural(word) and _LIST_ENTRY.match(text, match.end()):
         return True
     line_start = text.rfind("\n", max(0, match.start() - _LABEL_WITHIN), match.start()) + 1
