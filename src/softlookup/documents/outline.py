@@ -14,6 +14,7 @@ from softlookup.documents.model import LabelSource
 
 _RANK = {
     "schedule": 0, "zh-part": 1, "zh-subpart": 2, "part": 2, "zh-chapter": 3, "article": 4, "zh-division": 4,
+    "item": 4.5,
     "section": 5, "zh-article": 5,
 }  # fmt: skip
 _LIST_STYLES = frozenset(("zh-list", "upper-roman.", "upper-letter.", "decimal1", "decimal1、"))
