@@ -14,17 +14,19 @@ from softlookup.documents.outline import Node
 _CLOSING = re.compile(r"(?:\b(?:and|or|and/or)|[以及或者和])[\s*]*\Z", re.I)
 _MID_SENTENCE = re.compile(r"[a-z,:：，—–-][\s*]*\Z")
 _PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n\s*(?=[^\s\d(（])")
+_CAPITALS = re.compile(r"[\s.:)*_]{0,12}[A-Z][A-Z'’&-]{2,}")
 _FAR = 3000  # characters between an item and a list that it introduces
 
 
 def mark_lists(text: str, nodes: Sequence[Node]) -> None:
-    """Set ``introduced`` and ``closes`` of the nodes, which are in document order."""
+    """Set ``introduced``, ``closes`` and ``capitals`` of the nodes, which are in document order."""
     previous: Node | None = None
     for node in nodes:
         if not node.number or node.list_id:
             previous = node
             continue
         before = text[max(0, node.start - 30) : node.start]
+        node.capitals = bool(_CAPITALS.match(text, node.label_end, node.label_end + 60))
         node.closes = bool(_CLOSING.search(before))
         if node.values == (1,) and previous is not None and 0 <= node.start - previous.label_end <= _FAR:
             between = text[previous.label_end : node.start].rstrip()

@@ -181,17 +181,19 @@ def _without_contents(
         is_inside = name not in HARD and body is not None and candidates[run[0]].start > body
         ended = 2 * sum(candidates[key].ended for key in run) > len(run)
         near = candidates[run[0]].start - candidates[0].start <= _NEAR_BEGINNING
-        is_list = not (is_inside or ended) and _is_crowded(candidates, run) and later.repeats(values, length, name)
+        is_list = (
+            not (is_inside or ended) and _is_crowded(candidates, run, name) and later.repeats(values, length, name)
+        )
         if not is_list and not (name in HARD and len(run) >= 2 and near and later.outgrows(values, length)):
             kept.append(run)
         later.add(values, length)
     return kept[::-1]
 
 
-def _is_crowded(candidates: Sequence[Candidate], run: Sequence[int]) -> bool:
+def _is_crowded(candidates: Sequence[Candidate], run: Sequence[int], name: str) -> bool:
     gaps = sorted(candidates[b].start - candidates[a].start for a, b in itertools.pairwise(run))
-    in_line = 2 * sum(candidates[key].in_line for key in run) > len(run)
-    return len(run) >= 4 and gaps[len(gaps) // 2] < (300 if in_line else 130)
+    is_index = name in HARD and 2 * sum(candidates[key].in_line for key in run) > len(run)
+    return len(run) >= 4 and gaps[len(gaps) // 2] < (300 if is_index else 130)
 
 
 @dataclass(slots=True)
