@@ -133,3 +133,12 @@ def test_items_and_chapters_number_clauses():
         "Chapter Two",
         "Chapter Three",
     ]
+
+
+def test_clauses_with_headings_in_capitals_go_on_after_inner_lists():
+    item = "the thing that the other party asks for in the letter it sends"
+    clauses = "".join(
+        f"{n}. {name}. The tenant shall: 1. Do {item}. 2. Give {item}. 3. Keep {item}.\n\n"
+        for n, name in enumerate(["SCOPE", "RENT", "CARE", "LAW", "NOTICE", "END"], 1)
+    )
+    assert paths(clauses) == [p for n in range(1, 7) for p in (f"{n}", f"{n}/1", f"{n}/2", f"{n}/3")]

@@ -287,7 +287,8 @@ def _pop_listed(nodes: Sequence[Node], stack: list[int], index: int) -> None:
     if innermost is None:
         return
     is_inside = innermost < len(stack) - 1
-    if node.introduced and (is_inside or node.style.endswith("()")):
+    below_heading = nodes[stack[innermost]].capitals and not node.capitals
+    if node.introduced and (is_inside or node.style.endswith("()") or below_heading):
         return
     if node.values[:1] == (1,) and is_inside and _continues_later(nodes, index, nodes[stack[innermost]]):
         return
