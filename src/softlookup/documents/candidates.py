@@ -17,7 +17,7 @@ from softlookup.documents.numbering import ENCLOSED, Label, Reading, label_at, p
 MAX_LABELS = 30_000  # contracts have 300 in 100,000 characters, statutes 1,400; more than this costs many seconds
 # what may stand before a label on its line: blanks, Markdown marks, inline tags
 _LEAD = re.compile(r"(?:[ ]|[>#*_|•·+]|-(?=[ ])|\\(?=[\d(])|</?[a-zA-Z][^<>\n]{0,200}>)*")
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"^[^\S\n]*+\S[^\n]*", re.M)  # anchored: a line of a million blanks is tried once
 _FIRST = rf"(?=[(\d§A-Z第{''.join(ENCLOSED.values())}]|[a-z][.)][ ]|[ivx]{{1,5}}[.)][ ])"
 _MIDDLE = re.compile(
     rf"(?:(?<=[.;:)\]\"”’!?。；：,])[ ](?:and |or |\*\*)?|(?<![ ])[ ]{{2,}}+(?:and |or |\*\*)?){_FIRST}"

@@ -91,14 +91,6 @@ _ZH_STYLES = {
 }
 
 
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
-
-
-def has_chinese(text: str) -> bool:
-    """Whether ``text`` holds a Chinese character: without one no Chinese pattern can match."""
-    return _CHINESE.search(text) is not None
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One way to read a label: ``style`` names the sequence it counts in, ``values`` its place there.
