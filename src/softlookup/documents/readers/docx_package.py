@@ -29,7 +29,9 @@ _STRICT = (
         b"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
     ),
 )
-_DOCTYPE = re.compile(rb"<\0?!\0?D\0?O\0?C\0?T\0?Y\0?P\0?E", re.I)
+# in UTF-8, UTF-16 and UTF-32; what hides in another encoding is found after parsing
+_DOCTYPE = re.compile(rb"\0{0,3}".join(bytes([c]) for c in b"<!DOCTYPE"), re.I)
+_OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(?:.*[/\\])?\.\.(?:[/\\]|\Z)", re.S)
 
 
 def local(element: etree._Element) -> str:
@@ -68,6 +70,12 @@ class Relationship:
     external: bool
 
 
+def _dtd(name: str) -> DocumentError:
+    return DocumentError(
+        f"DOCX parts need no DTD, {name} declares one", "do not open this file; ask for a clean copy"
+    )
+
+
 class Package:
     """An opened DOCX. Raises ``DocumentError`` for anything that is not a sound one."""
 
@@ -88,7 +96,7 @@ class Package:
         self.main = self._find_main()
 
     def _check(self, members: list[zipfile.ZipInfo]) -> None:
-        names = [member.filename for member in members]
+        names = [member.filename.casefold() for member in members]  # the format does not tell capitals apart
         if len(members) > MAX_MEMBERS:
             raise DocumentError(
                 f"a DOCX of at most {MAX_MEMBERS} members is required, this one has {len(members)}", _DAMAGED
@@ -96,8 +104,7 @@ class Package:
         if len(set(names)) != len(names):
             raise DocumentError("a DOCX must not hold two members of one name, this one does", _DAMAGED)
         for member in members:
-            unsafe = member.filename.startswith(("/", "\\")) or ".." in member.filename.replace("\\", "/").split("/")
-            if unsafe:
+            if _OUTSIDE.match(member.filename):
                 raise DocumentError("member names of a DOCX must stay inside it, this one points outside", _DAMAGED)
             if member.flag_bits & 1:
                 raise DocumentError(
@@ -140,20 +147,21 @@ class Package:
             return None
         data = self._bytes(name)
         if _DOCTYPE.search(data):
-            raise DocumentError(
-                f"DOCX parts need no DTD, {name} declares one", "do not open this file; ask for a clean copy"
-            )
+            raise _dtd(name)
         for strict, transitional in _STRICT:
             data = data.replace(strict, transitional)
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
         )
         try:
-            return etree.fromstring(data, parser)
+            root = etree.fromstring(data, parser)
         except (etree.XMLSyntaxError, ValueError) as error:
             raise DocumentError(
                 f"a sound DOCX is required, its part {name} is not well-formed XML", _DAMAGED
             ) from error
+        if root.getroottree().docinfo.internalDTD is not None:
+            raise _dtd(name)
+        return root
 
     def relationships(self, part: str) -> list[Relationship]:
         """Relationships of ``part`` ("" for the package), targets as member names."""
