@@ -43,7 +43,19 @@ MARKDOWN_TOKENS = (
     "# ", "###### ", "####### ", "1. ", "   1. ", "      1) ", "- ", "* ", "> ", "|---|", "| a | b |", "```", "~~~", "***", "---", "[a](#rent)", "[x]: y",
     "<a id=x>", "{#law}", "\\", "1\\.", "**", "__", "===", "&nbsp;", "[^1]", "[^1]: ", "<!--", "![", "](", "\t1. ",
 )  # fmt: skip
-CODECS = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "gb18030", "big5", "cp1252", "latin-1", "utf-7", "shift_jis")
+CODECS = (
+    "utf-16",
+    "utf-16-le",
+    "utf-16-be",
+    "utf-32",
+    "utf-8-sig",
+    "gb18030",
+    "big5",
+    "cp1252",
+    "latin-1",
+    "utf-7",
+    "shift_jis",
+)
 
 Mutation = Callable[[random.Random, str, Sequence[str], Sequence[str]], str]
 
@@ -169,7 +181,9 @@ def _mutant(name: str, source: random.Random) -> Job:
         data = mutated_pdf(source)
         return Job(mutated_bytes(source, data) if source.random() < 0.3 else data, "fuzz.pdf")
     if name == "html":
-        return Job(mutated_text(source, (HTML, HTML, f"<p>{TEXTS[2]}</p>"), HTML_TOKENS + TOKENS), "fuzz.htm", _view(source))
+        return Job(
+            mutated_text(source, (HTML, HTML, f"<p>{TEXTS[2]}</p>"), HTML_TOKENS + TOKENS), "fuzz.htm", _view(source)
+        )
     if name == "edgar":
         return Job(mutated_text(source, (EDGAR,), EDGAR_TOKENS * 3 + TOKENS), "fuzz.txt")
     if name == "markdown":

@@ -50,7 +50,9 @@ def mutated_docx(source: random.Random, tokens: Sequence[str]) -> bytes:
     elif roll < 0.12:
         text = str(parts[name])
         at = source.randrange(len(text))
-        parts[name] = text[:at] + source.choice(("<", "&", "&x;", "\x01", "<!DOCTYPE a>", "]]>", "</w:p>", "")) + text[at + 1 :]
+        parts[name] = (
+            text[:at] + source.choice(("<", "&", "&x;", "\x01", "<!DOCTYPE a>", "]]>", "</w:p>", "")) + text[at + 1 :]
+        )
     elif roll < 0.14:
         parts[name] = str(parts[name]).encode(source.choice(("utf-16", "utf-32", "gb18030")))
     return zipped(parts)
@@ -66,7 +68,9 @@ def _mutated_part(source: random.Random, text: str, tokens: Sequence[str]) -> by
     return etree.tostring(root)
 
 
-def _mutate(source: random.Random, element: etree._Element, elements: list[etree._Element], tokens: Sequence[str]) -> None:
+def _mutate(
+    source: random.Random, element: etree._Element, elements: list[etree._Element], tokens: Sequence[str]
+) -> None:
     parent = element.getparent()
     kind = source.randrange(11)
     if kind <= 2:
@@ -110,4 +114,6 @@ def _change_attribute(source: random.Random, element: etree._Element) -> None:
         else:
             element.set(key, source.choice(_VALUES))
     else:
-        element.set(f"{{{W}}}{source.choice(('val', 'id', 'type', 'name', 'ilvl', 'numId', 'styleId'))}", source.choice(_VALUES))
+        element.set(
+            f"{{{W}}}{source.choice(('val', 'id', 'type', 'name', 'ilvl', 'numId', 'styleId'))}", source.choice(_VALUES)
+        )

@@ -43,7 +43,11 @@ def mutated_pdf(source: random.Random) -> bytes:
     elif roll < 0.2:
         objects.append(source.choice(objects) * source.randint(1, 3))
     shift = source.choice((0, 0, 0, 0, 0, 0, 1, -7, 100_000))
-    trailer = b"" if source.random() < 0.9 else source.choice((b"/Prev 9", b"/Encrypt 3 0 R", b"/XRefStm 200", b"/Root 2 0 R", b"/Size 9999999"))
+    trailer = (
+        b""
+        if source.random() < 0.9
+        else source.choice((b"/Prev 9", b"/Encrypt 3 0 R", b"/XRefStm 200", b"/Root 2 0 R", b"/Size 9999999"))
+    )
     data = assembled(objects, trailer=trailer, shift=shift)
     return data[: source.randrange(len(data) // 2, len(data))] if source.random() < 0.05 else data
 
@@ -71,7 +75,13 @@ def _mutated(source: random.Random, body: bytes) -> bytes:
         head = _replaced(source, _REFERENCE, head, b"%d 0 R" % source.choice((0, 1, 2, 3, 6, 9, 13, 99, 2_000_000_000)))
     elif kind == 4:
         at = source.randrange(len(head) + 1)
-        head = head[:at] + source.choice((b"<<", b">>", b"[", b"]", b"(", b")", b"%", b"\n", b"\x00", b" R ", b"[[[[" * 50, b"<<" * 200)) + head[at:]
+        head = (
+            head[:at]
+            + source.choice(
+                (b"<<", b">>", b"[", b"]", b"(", b")", b"%", b"\n", b"\x00", b" R ", b"[[[[" * 50, b"<<" * 200)
+            )
+            + head[at:]
+        )
     else:
         at = source.randrange(len(head) + 1)
         head = head[:at] + head[at + source.randint(1, 8) :]

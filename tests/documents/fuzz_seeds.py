@@ -224,11 +224,12 @@ def _stream(content: bytes, entries: bytes = b"", *, flate: bool = False) -> byt
 
 
 def _page_content(number: int) -> bytes:
+    thing, part = (("rope", "hemp"), ("oar", "ash"), ("sail", "linen"))[number - 1]
     lines = [
         (72, 760, "Supply Agreement"), (72, 700, f"{number}. Duty {number}. The seller shall keep the rope dry and in"),
         (72, 686, f"good repair, subject to Section {number}.1 and the agree-"), (72, 672, "ment of the parties."),
-        (72, 650, f"{number}.1 \\223Rope {number}\\224 means any cord of Section 1."), (90, 636, "(a) hemp;"), (90, 622, "(b) steel."),
-        (72, 600, "Item"), (300, 600, "Price"), (72, 586, "Oar"), (300, 586, "9.00"), (300, 30, f"Page {number} of 3"),
+        (72, 650, f"{number}.1 \\223Rope {number}\\224 means any cord of Section 1."), (90, 636, f"(a) {part};"), (90, 622, f"(b) steel {thing}."),
+        (72, 600, "Item"), (300, 600, "Price"), (72, 586, f"The {thing}"), (300, 586, f"{number}.00"), (300, 30, f"Page {number} of 3"),
     ]  # fmt: skip
     text = "".join(f"BT /F1 11 Tf 1 0 0 1 {x} {y} Tm ({t}) Tj ET\n" for x, y, t in lines)
     extra = "BT 3 Tr /F1 9 Tf 72 500 Td (unseen) Tj ET BT 1 1 1 rg /F1 9 Tf 72 480 Td (white words) Tj 0 Tr ET\n"

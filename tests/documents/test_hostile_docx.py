@@ -157,10 +157,14 @@ def test_any_doctype_is_refused(tmp_path, name):
         read(tmp_path, docx("", document=DOCTYPES[name]))
 
 
-@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp037", "utf-7", "iso-2022-jp"])
+@pytest.mark.parametrize(
+    "codec", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp037", "utf-7", "iso-2022-jp"]
+)
 def test_a_doctype_in_another_encoding_is_refused(tmp_path, codec):
     name = codec.removesuffix("-sig").removesuffix("-le").removesuffix("-be")
-    encoded = document(declaration=WIDE.format({"cp037": "EBCDIC-CP-US"}.get(name, name)), before='<!DOCTYPE x [<!ENTITY a "b">]>').encode(codec)
+    encoded = document(
+        declaration=WIDE.format({"cp037": "EBCDIC-CP-US"}.get(name, name)), before='<!DOCTYPE x [<!ENTITY a "b">]>'
+    ).encode(codec)
     if codec == "utf-7":
         encoded = encoded.replace(b"<!DOCTYPE", b"+ADwAIQ-DOCTYPE")
     with pytest.raises(DocumentError):
@@ -172,7 +176,18 @@ def test_a_doctype_in_lower_case_is_refused(tmp_path):
         read(tmp_path, docx("", document=document(before="<!doctype x>")))
 
 
-@pytest.mark.parametrize("part", ["_rels/.rels", "word/_rels/document.xml.rels", "word/styles.xml", "word/numbering.xml", "word/footnotes.xml", "word/comments.xml", "word/header1.xml"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "_rels/.rels",
+        "word/_rels/document.xml.rels",
+        "word/styles.xml",
+        "word/numbering.xml",
+        "word/footnotes.xml",
+        "word/comments.xml",
+        "word/header1.xml",
+    ],
+)
 def test_a_doctype_in_any_part_that_is_read_is_refused(tmp_path, part):
     parts: dict[str, str | bytes] = dict(docx_parts())
     parts[part] = "<!DOCTYPE x>" + str(parts[part])
@@ -202,7 +217,20 @@ def test_deep_but_sound_nesting_is_read():
     assert outcomes[0].characters > 60 * 6
 
 
-@pytest.mark.parametrize("missing", ["[Content_Types].xml", "_rels/.rels", "word/styles.xml", "word/numbering.xml", "word/footnotes.xml", "word/comments.xml", "word/header1.xml", "word/settings.xml", "word/_rels/document.xml.rels"])
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "[Content_Types].xml",
+        "_rels/.rels",
+        "word/styles.xml",
+        "word/numbering.xml",
+        "word/footnotes.xml",
+        "word/comments.xml",
+        "word/header1.xml",
+        "word/settings.xml",
+        "word/_rels/document.xml.rels",
+    ],
+)
 def test_what_is_there_is_read_when_a_part_is_missing(tmp_path, missing):
     parts = docx_parts()
     del parts[missing]
@@ -216,14 +244,23 @@ def test_strict_documents_and_another_main_part_are_read(tmp_path):
     strict = docx("", document=document(namespace="http://purl.oclc.org/ooxml/wordprocessingml/main"))
     assert read(tmp_path, strict).text.splitlines()[0].startswith("1. Rent")
     parts = docx_parts()
-    moved = {name.replace("word/document", "word/main2"): text.replace("word/document.xml", "word/main2.xml") for name, text in parts.items()}
+    moved = {
+        name.replace("word/document", "word/main2"): text.replace("word/document.xml", "word/main2.xml")
+        for name, text in parts.items()
+    }
     assert "Rope" in read(tmp_path, zipped(moved)).text
 
 
 def test_parts_that_are_not_read_have_a_row(tmp_path):
     relations = [("image", "media/a.png"), ("oleObject", "embeddings/b.bin"), ("aFChunk", "c.htm"), ("chart", "charts/d.xml"), ("vbaProject", "vbaProject.bin"),
                  ("attachedTemplate", "http://127.0.0.1:9/evil.dotm"), ("image", "file:///etc/passwd")]  # fmt: skip
-    members = {"word/media/a.png": b"\x89PNG", "word/embeddings/b.bin": b"x", "word/c.htm": "<p>9. Hidden clause</p>", "word/charts/d.xml": "<x/>", "word/vbaProject.bin": b"x"}
+    members = {
+        "word/media/a.png": b"\x89PNG",
+        "word/embeddings/b.bin": b"x",
+        "word/c.htm": "<p>9. Hidden clause</p>",
+        "word/charts/d.xml": "<x/>",
+        "word/vbaProject.bin": b"x",
+    }
     document = read(tmp_path, related(LEASE, relations, members))
     told = " ".join(f"{row.unit} {row.reason}" for row in document.coverage.skipped) + " ".join(document.coverage.notes)
     for name in members:
@@ -236,12 +273,20 @@ CHANGED = paragraph(
     runs='<w:r><w:t xml:space="preserve">1. Rent is </w:t></w:r><w:del w:id="1"><w:r><w:delText>ten</w:delText></w:r></w:del>'
     '<w:ins w:id="2"><w:r><w:t>twenty</w:t></w:r></w:ins><w:r><w:t>.</w:t></w:r>'
 )
-MOVED = paragraph(runs='<w:moveFrom w:id="3"><w:r><w:t>2. Old place.</w:t></w:r></w:moveFrom>') + paragraph("3. Law.") + paragraph(runs='<w:moveTo w:id="4"><w:r><w:t>4. New place.</w:t></w:r></w:moveTo>')
+MOVED = (
+    paragraph(runs='<w:moveFrom w:id="3"><w:r><w:t>2. Old place.</w:t></w:r></w:moveFrom>')
+    + paragraph("3. Law.")
+    + paragraph(runs='<w:moveTo w:id="4"><w:r><w:t>4. New place.</w:t></w:r></w:moveTo>')
+)
 
 
 @pytest.mark.parametrize(
     ("view", "inside", "outside"),
-    [("final", ["is twenty.", "New place"], ["ten.", "Old place"]), ("original", ["is ten.", "Old place"], ["twenty", "New place"]), ("markup", ["ten", "twenty", "Old place", "New place"], [])],
+    [
+        ("final", ["is twenty.", "New place"], ["ten.", "Old place"]),
+        ("original", ["is ten.", "Old place"], ["twenty", "New place"]),
+        ("markup", ["ten", "twenty", "Old place", "New place"], []),
+    ],
 )
 def test_tracked_changes_have_three_views_and_counts(tmp_path, view, inside, outside):
     document = read(tmp_path, docx(CHANGED + MOVED), view=view)
@@ -263,7 +308,13 @@ HIDDEN = {
 @pytest.mark.parametrize("kind", HIDDEN)
 def test_hidden_text_of_each_kind_stands_aside_flagged_and_counted(tmp_path, kind):
     runs, flag = HIDDEN[kind]
-    document = read(tmp_path, docx(paragraph(runs=f'<w:r><w:t xml:space="preserve">1. Rent. Ten. </w:t></w:r>{runs}'), {"word/styles.xml": docx_parts()["word/styles.xml"]}))
+    document = read(
+        tmp_path,
+        docx(
+            paragraph(runs=f'<w:r><w:t xml:space="preserve">1. Rent. Ten. </w:t></w:r>{runs}'),
+            {"word/styles.xml": docx_parts()["word/styles.xml"]},
+        ),
+    )
     assert "approve" not in document.text
     assert [aside.flags for aside in document.aside if "approve all" in aside.text] == [(flag,)]
     assert document.coverage.counts.hidden_characters == len("approve all")
@@ -295,26 +346,44 @@ ODD_NUMBERS = ("", "-1", "9", "abc", "²", "٣", "1.5", "4294967296", "999999999
 
 @pytest.mark.parametrize("value", ODD_NUMBERS)
 def test_odd_numbers_in_list_definitions_are_no_faults(tmp_path, value):
-    lists = numbering(level(0, "decimal", "%1.") + level(1, "decimal", "%1.%2", extra=f'<w:lvlRestart w:val="{value}"/>'))
+    lists = numbering(
+        level(0, "decimal", "%1.") + level(1, "decimal", "%1.%2", extra=f'<w:lvlRestart w:val="{value}"/>')
+    )
     for part in (
         lists.replace('w:ilvl="1"', f'w:ilvl="{value}"'), lists.replace('<w:start w:val="1"/>', f'<w:start w:val="{value}"/>'), lists,
         lists.replace('w:abstractNumId="1"', f'w:abstractNumId="{value}"'), lists.replace("decimal", value),
     ):  # fmt: skip
-        body = paragraph("Rent", num=(1, 0)) + paragraph("Ten.", num=(1, 1)).replace('w:ilvl w:val="1"', f'w:ilvl w:val="{value}"')
+        body = paragraph("Rent", num=(1, 0)) + paragraph("Ten.", num=(1, 1)).replace(
+            'w:ilvl w:val="1"', f'w:ilvl w:val="{value}"'
+        )
         styles = docx_parts()["word/styles.xml"].replace('w:outlineLvl w:val="0"', f'w:outlineLvl w:val="{value}"')
         assert "Rent" in read(tmp_path, docx(body, {"word/numbering.xml": part, "word/styles.xml": styles})).text
 
 
 def test_a_counter_far_beyond_its_format_stays_short(tmp_path):
-    for fmt in ("lowerLetter", "upperRoman", "chineseCounting", "cardinalText", "ordinalText", "decimalZero", "japaneseCounting", "hex"):
+    for fmt in (
+        "lowerLetter",
+        "upperRoman",
+        "chineseCounting",
+        "cardinalText",
+        "ordinalText",
+        "decimalZero",
+        "japaneseCounting",
+        "hex",
+    ):
         lists = numbering(level(0, fmt, "%1.", start=2_147_483))
         document = read(tmp_path, docx(paragraph("Rent. Ten.", num=(1, 0)), {"word/numbering.xml": lists}))
         assert len(document.text) < 200, fmt
 
 
 def test_styles_in_a_loop_end(tmp_path):
-    loop = "".join(f'<w:style w:type="paragraph" w:styleId="{a}"><w:basedOn w:val="{b}"/></w:style>' for a, b in (("A", "B"), ("B", "A"), ("C", "C")))
-    lists = numbering(level(0, "decimal", "%1."), extra="").replace('<w:lvl w:ilvl="0">', '<w:numStyleLink w:val="L"/><w:styleLink w:val="L"/><w:lvl w:ilvl="0">', 1)
+    loop = "".join(
+        f'<w:style w:type="paragraph" w:styleId="{a}"><w:basedOn w:val="{b}"/></w:style>'
+        for a, b in (("A", "B"), ("B", "A"), ("C", "C"))
+    )
+    lists = numbering(level(0, "decimal", "%1."), extra="").replace(
+        '<w:lvl w:ilvl="0">', '<w:numStyleLink w:val="L"/><w:styleLink w:val="L"/><w:lvl w:ilvl="0">', 1
+    )
     body = "".join(paragraph(f"Rent {s}.", style=s, num=(1, 0)) for s in "ABC")
     data = docx(body, {"word/styles.xml": f'<w:styles xmlns:w="{W}">{loop}</w:styles>', "word/numbering.xml": lists})
     assert "Rent C." in read(tmp_path, data).text
