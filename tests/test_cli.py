@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.cli import commands, main
+from softlookup.cli import main
+from softlookup.cli import read as read_command
 from softlookup.cli.escape import json_line, printable, printable_line
 from softlookup.documents.read import read_document
 from softlookup.evidence.question_bank import question_bank
@@ -186,7 +187,7 @@ def test_an_internal_error_is_one_line_and_a_traceback_with_debug(contract, caps
     def fail(_options):
         raise ZeroDivisionError(f"secret\n{HOSTILE}")
 
-    monkeypatch.setattr(commands, "read", fail)
+    monkeypatch.setattr(read_command, "read", fail)
     assert main(["read", str(contract)]) == 1
     check_error(capsys.readouterr().err, "internal error (ZeroDivisionError: secret", "--debug")
     assert main(["read", str(contract), "--debug"]) == 1
@@ -204,7 +205,7 @@ def test_an_interrupt_is_130_and_silent(contract, capsys, monkeypatch):
     def interrupt(_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "read", interrupt)
+    monkeypatch.setattr(read_command, "read", interrupt)
     assert main(["read", str(contract)]) == 130
     assert capsys.readouterr().err == ""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from softlookup.runtime.progress import Progress, no_progress
 from softlookup.runtime.token_count import TokenCounter
 
 if TYPE_CHECKING:
+    from softlookup.documents.readers import ReadKeywords
     from softlookup.evidence.reading import Reading
     from softlookup.runtime.prompt import PromptTemplate
 
@@ -97,10 +98,13 @@ class Session:
 
         return PromptTemplate(self.loaded.tokenizer)
 
-    def open(self, path: str | Path, *, encoding: str | None = None) -> OpenDocument:
-        """Read a document. Raises ``DocumentError`` when it cannot be read."""
+    def open(self, path: str | Path, **reading: Unpack[ReadKeywords]) -> OpenDocument:
+        """Read a document with the options of :func:`softlookup.read_document`.
+
+        Raises ``DocumentError`` when it cannot be read.
+        """
         start = time.perf_counter()
-        document = read_document(path, encoding=encoding)
+        document = read_document(path, **reading)
         return OpenDocument(self, document, time.perf_counter() - start)
 
 

@@ -43,7 +43,7 @@ ANSWER = Answer(
 DOCUMENTED = {
     "": "schema question outcome needs_review reason answer p_value alpha citations ranking evidence_score plan "
     "coverage alerts document model seconds",
-    "citations": "clause heading start end page quote quote_check score p_value via why",
+    "citations": "clause heading start end page quote quote_check score p_value via why boxes",
     "ranking": "start end clause score",
     "plan": "strategy reason document_tokens context_tokens window",
     "coverage": "pages characters tokens_total tokens_read skipped complete notes",

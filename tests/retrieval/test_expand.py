@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from softlookup.documents.model import Span
 from softlookup.errors import UsageError
-from softlookup.retrieval.expand import ClauseGraph, clause_name, closure
+from softlookup.retrieval.clause_edges import clause_name
+from softlookup.retrieval.expand import ClauseGraph, closure
 
 EN = """1 Definitions. "Losses" means harm and costs. "Agreement" means this paper.
 2 Payment. The Buyer pays for such Losses under the Agreement.
@@ -258,3 +259,28 @@ def test_closure_holds_its_promises(make_document, sentences, depth, budget):
     assert sum(len(e.span) for e in result.added) <= budget
     assert all(1 <= e.depth <= depth and e.clause != 0 and e.why for e in (*result.added, *result.cut))
     assert len({e.span for e in result.added}) == len(result.added)
+
+
+def test_every_step_tells_its_kind_and_direction(make_document):
+    document = make_document(
+        '1 Terms. "Losses" means harm.\n2 Price. As clause 4 says, for such Losses.\n3 Cap. Subject to clause 2.\n'
+        "4 Place. Notwithstanding clause 2, see Schedule 1.\nSchedule 1 Sites.\n  5 North.\n"
+    )
+    kinds = {
+        (document.clauses[e.clause].number, e.edge, e.reverse, e.via) for e in closure(document, [1], depth=1).added
+    }
+    assert kinds == {
+        ("1", "defines", False, "definition"),
+        ("3", "subject_to", True, "reference"),
+        ("4", "overrides", True, "reference"),
+    }
+
+
+def test_a_clause_of_a_schedule_brings_the_clause_that_brings_the_schedule_in(make_document):
+    document = make_document(
+        "1 Sites. The Owner keeps the sites of Schedule 1.\n2 Price. Free.\nSchedule 1 Sites.\n  1 North.\n"
+    )
+    (added,) = closure(document, [len(document.clauses) - 1]).added
+    assert (document.clauses[added.clause].number, added.edge, added.reverse) == ("1", "schedule_of", True)
+    assert added.why == "brings in Schedule 1"
+    assert closure(document, [1]).added == ()  # a clause of the main body has no schedule around it

@@ -108,16 +108,14 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _add_read(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from softlookup.cli import commands as run
+    from softlookup.cli import read as run
 
     read = commands.add_parser(
         "read",
-        help="clause tree and coverage of a document; no model",
-        description="example: softlookup read contract.docx",
+        help="clause tree, defined terms, references and coverage of a document; no model",
+        description="example: softlookup read contract.docx --clause 8.2",
     )
-    read.add_argument("file")
-    read.add_argument("--text", action="store_true", help="print the text that all offsets refer to, and nothing else")
-    _add_document_options(read)
+    run.add_read_arguments(read)
     _add_common(read)
     read.set_defaults(run=run.read)
 
@@ -160,8 +158,10 @@ def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _add_document_options(parser: argparse.ArgumentParser) -> None:
+    from softlookup.cli.read import add_reading_options
+
     parser.add_argument("--json", action="store_true", help="JSON on stdout, nothing else there")
-    parser.add_argument("--encoding", metavar="NAME", help="encoding of a text file when detection fails, e.g. gb18030")
+    add_reading_options(parser)
 
 
 def _add_model_options(parser: argparse.ArgumentParser, *, context: bool = True) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from softlookup.cli.read import reading_options
 from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def ask(options: argparse.Namespace) -> ExitCode:
     codes = []
     with progress_bar() as progress:
         session = _session(options, progress)
-        document = session.open(options.file, encoding=options.encoding)
+        document = session.open(options.file, **reading_options(options))
         render.note_model(session.source, sys.stderr)
         for answer in document.ask_all(options.questions):
             text = json_line(answer.to_dict()) if options.json else render.answer_text(answer)
@@ -41,30 +42,13 @@ def ask(options: argparse.Namespace) -> ExitCode:
     return max(codes)
 
 
-def read(options: argparse.Namespace) -> ExitCode:
-    """``softlookup read``: clause tree and coverage, or the text alone."""
-    from softlookup.cli import render
-    from softlookup.cli.escape import json_line, printable
-    from softlookup.documents.read import read_document
-
-    document = read_document(options.file, encoding=options.encoding)
-    if options.text:
-        # exact when redirected, escaped on a terminal: offsets refer to the exact form
-        sys.stdout.write(printable(document.text) if sys.stdout.isatty() else document.text)
-    elif options.json:
-        sys.stdout.write(json_line(document.to_dict()) + "\n")
-    else:
-        sys.stdout.write(render.document_text(document) + "\n")
-    return ExitCode.OK if document.coverage.complete else ExitCode.DOCUMENT
-
-
 def plan(options: argparse.Namespace) -> ExitCode:
     """``softlookup plan``: the strategy and its reason, from token counts alone."""
     from softlookup.cli import render
     from softlookup.cli.escape import json_line
     from softlookup.runtime.progress import no_progress
 
-    document = _session(options, no_progress).open(options.file, encoding=options.encoding)
+    document = _session(options, no_progress).open(options.file, **reading_options(options))
     if options.json:
         sys.stdout.write(json_line(render.plan_object(document)) + "\n")
     else:

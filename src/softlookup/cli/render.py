@@ -10,7 +10,6 @@ from softlookup.cli.labels import LABELS
 from softlookup.evidence.question_bank import language_of
 
 if TYPE_CHECKING:
-    from softlookup.documents.model import Document
     from softlookup.evidence.answer import Answer, Citation, CoverageSummary
     from softlookup.runtime.load import ModelSource
     from softlookup.session import OpenDocument
@@ -79,27 +78,6 @@ def _coverage_line(coverage: CoverageSummary, label: dict[str, str]) -> str:
         parts.append(label["nothing"])
     parts += [printable_line(note) for note in coverage.notes]
     return ", ".join(parts)
-
-
-def document_text(document: Document) -> str:
-    """Clause tree, one line per clause, then what was and was not read."""
-    first = (
-        f"{printable_line(document.source.path)}: {document.source.format}, {len(document.text):,} characters, "
-        f"{len(document.clauses)} clauses, {len(document.terms)} defined terms, {len(document.references)} references"
-    )
-    lines = [first]
-    for clause in document.clauses:
-        name = printable_line(f"{clause.number} {clause.heading}").strip()
-        if not name:
-            name = printable_line(document.text[clause.span.start : clause.span.start + 60]) + " ..."
-        page = "" if clause.page is None else f" page {clause.page}"
-        lines.append(f"{'  ' * (clause.level + 1)}{name[:90]}  [{clause.span.start}:{clause.span.end}]{page}")
-    coverage = document.coverage
-    pages = "" if coverage.pages is None else f"{coverage.pages} pages, "
-    skipped = "; ".join(str(row) for row in coverage.skipped)
-    notes = "".join(f", {note}" for note in coverage.notes)
-    lines.append(printable_line(f"coverage: {pages}{'skipped: ' + skipped if skipped else 'nothing skipped'}{notes}"))
-    return "\n".join(lines)
 
 
 def plan_object(document: OpenDocument) -> dict[str, Any]:

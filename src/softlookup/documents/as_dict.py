@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from softlookup.documents.model import Clause, Coverage, CrossReference, DefinedTerm, Document, Span
@@ -60,8 +61,8 @@ def _clause(document: Document, clause: Clause) -> dict[str, Any]:
         "heading": clause.heading, "path": clause.path, "level": clause.level, "parent": clause.parent,
         **_span(clause.span), "page": clause.page, "label_source": clause.label_source, "flags": list(clause.flags),
         "boxes": [
-            [b.page, b.left, b.bottom, b.right, b.top]
-            for b in document.boxes(Span(clause.span.start, heading))[:1]  # where it begins; a clause has many lines
+            asdict(box)
+            for box in document.boxes(Span(clause.span.start, heading))[:1]  # where it begins; a clause has many lines
         ],
     }  # fmt: skip
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from softlookup.documents.definition_names import one_line
@@ -53,6 +54,7 @@ def find_definitions(text: str, clauses: tuple[Clause, ...]) -> tuple[DefinedTer
     ``DefinedTerm.span`` is the printed name inside its quotes, so ``text[span] == term`` unless the name is
     broken over lines. A term that is defined twice appears twice; a party that is given the same short name again
     (on the cover page, in the recitals, by a label "甲方：") does not. Text outside all clauses is not searched.
+    Each term knows its ``uses``.
     """
     positions = ClausePositions(clauses)
     found = [*english_definitions(text, positions), *chinese_definitions(text)]
@@ -71,7 +73,15 @@ def find_definitions(text: str, clauses: tuple[Clause, ...]) -> tuple[DefinedTer
             named |= subjects
         span = Span(item.start, item.start + len(item.name))
         terms.append(DefinedTerm(one_line(item.name), span, clause, item.kind, item.aliases))
-    return tuple(terms)
+    return _with_uses(text, terms)
+
+
+def _with_uses(text: str, terms: Sequence[DefinedTerm]) -> tuple[DefinedTerm, ...]:
+    """``terms`` with the places that use them."""
+    uses: list[list[Span]] = [[] for _ in terms]
+    for use in find_uses(text, terms):
+        uses[use.term].append(Span(use.start, use.end))
+    return tuple(replace(term, uses=tuple(spans)) for term, spans in zip(terms, uses, strict=True))
 
 
 def _subjects(text: str, start: int) -> Iterator[str]:
@@ -199,7 +209,9 @@ def term_variants(term: str) -> tuple[str, ...]:
     if not term.isascii() and not re.search(r"[A-Za-z]$", term):
         return (term,)
     variants = [term]
-    if term.endswith("ies"):
+    if term.endswith("(s)"):  # "Product(s)" is used as Product and as Products
+        variants += [term[:-3], f"{term[:-3]}s"]
+    elif term.endswith("ies"):
         variants.append(term[:-3] + "y")
     elif term.endswith(("sses", "xes", "shes", "ches")):
         variants.append(term[:-2])

@@ -20,6 +20,7 @@ from softlookup.documents.coverage import Coverage as Coverage  # noqa: PLC0414
 from softlookup.documents.coverage import CoverageCounts as CoverageCounts  # noqa: PLC0414
 from softlookup.documents.coverage import CoverageRow as CoverageRow  # noqa: PLC0414
 from softlookup.documents.coverage import CoverageState as CoverageState  # noqa: PLC0414
+
 # fmt: on
 
 BlockKind = Literal[

@@ -79,7 +79,7 @@ def read_document(
         clauses=clauses,
         coverage=replace(result.coverage, notes=result.coverage.notes + structure.notes),
         terms=terms,
-        references=find_references(result.text, clauses, terms),
+        references=find_references(result.text, clauses, terms, result.links),
         generated=result.generated,
         aside=result.aside,
         marks=result.marks,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from softlookup.documents.model import Span
@@ -58,6 +58,7 @@ _CONTENTS_LINE = re.compile(
     r"(?=\s*\n|\s+(?:Section|SECTION|Article|ARTICLE|Exhibit|Annex)\s)"
 )
 _LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
+_LETTERS = re.compile(r"[A-Za-z]+|§")
 _THIS_BEFORE = re.compile(r"\bthis\s+$", re.IGNORECASE)
 
 
@@ -66,7 +67,8 @@ class Mention(NamedTuple):
 
     The first ``head`` parts of ``key`` are one number, the others steps inside it. ``last`` closes a range,
     ``within`` names what holds the clause, outermost first, ``base`` is (step, unit) for 本条第二款 and 前款第一项,
-    and ``own`` tells "this Section 5": the mention itself says that it stands inside the target.
+    ``listed`` tells that it is one of several ("Sections 4 and 5"), and ``own`` tells "this Section 5": the mention
+    itself says that it stands inside the target.
     """
 
     span: Span
@@ -78,6 +80,7 @@ class Mention(NamedTuple):
     own: bool = False
     base: tuple[int, str] | None = None
     head: int = 1
+    listed: bool = False
 
 
 def english_mentions(text: str) -> Iterator[Mention]:
@@ -91,16 +94,20 @@ def english_mentions(text: str) -> Iterator[Mention]:
         if not members:
             continue
         end = members[-1][0].end
-        external = _external(text, match.start(), end, title)
+        outside = _named_before(text, match.start())
+        last_word = _words(text, members)[-1]
+        outside_after = _named_after(text, end, title)
         own = bool(_THIS_BEFORE.search(text, max(0, match.start() - 8), match.start()))
         head = 0
-        for span, printed, last in members:
+        for (span, printed, last), word in zip(members, _words(text, members), strict=True):
+            # "clauses 1 and 2 and Section 27 of the Housing Act": the Act has the Section alone
+            external = outside or (outside_after and word == last_word)
             key, within = _qualified(text, printed, end) if span.end == end else (printed, ())
             statute = bool(re.match(_STATUTE_NUMBER, key.parts[0]))
             label = re.sub(r"^[^\d(]+", "", text[span.start : span.end])
             if not label.startswith("("):  # "(b)" after 5.1(a) keeps the head of the list
                 head = head_length(label.split()[0]) if label else 1
-            yield Mention(span, key, last, external, statute, within, own=own, head=head)
+            yield Mention(span, key, last, external, statute, within, own=own, head=head, listed=len(members) > 1)
 
 
 def _members(text: str, match: re.Match[str]) -> Iterator[tuple[Span, LabelKey, LabelKey | None]]:
@@ -183,11 +190,24 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
     return (fresh or bool(re.match(r"\.?(?:\s{2,}|\t|\n)", rest))) and not word.lower().endswith("s")
 
 
-def _external(text: str, start: int, end: int, title: str) -> bool:
-    """Whether the words before or after place the label in a statute or in another document."""
+def _words(text: str, members: Sequence[tuple[Span, LabelKey, LabelKey | None]]) -> list[str]:
+    """The word that each member of a list is called by, its own or that of the member before: "section"."""
+    words: list[str] = []
+    for span, _, _ in members:
+        printed = _LETTERS.match(text, span.start, span.end)
+        own = printed is not None and (len(printed[0]) > 1 or printed[0] == "§")
+        words.append(printed[0].lower().rstrip("s.") if printed and own else words[-1] if words else "")
+    return words
+
+
+def _named_before(text: str, start: int) -> bool:
+    """Whether the words before place the label in a statute or in another document."""
     before = text[max(0, start - 60) : start]
-    if _STATUTE_BEFORE.search(before) or _OTHER_PAPER_BEFORE.search(before):
-        return True
+    return bool(_STATUTE_BEFORE.search(before) or _OTHER_PAPER_BEFORE.search(before))
+
+
+def _named_after(text: str, end: int, title: str) -> bool:
+    """Whether the words after the last label do so: "of the Exchange Act"."""
     if _ELSEWHERE.match(text, end):
         return True
     match = _OF_OTHER.match(text, end)

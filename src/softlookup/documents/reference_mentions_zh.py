@@ -56,7 +56,7 @@ def chinese_mentions(text: str) -> Iterator[Mention]:
                 pending = pending._replace(span=Span(pending.span.start, mention.span.end), last=mention.key)
             else:
                 if pending:
-                    yield pending
+                    yield pending._replace(listed=True) if mention.listed and len(glue) <= _GLUE_MOST else pending
                 pending = mention
             unit = re.search(r"[条款项)）](?=\D*$)", match.group())
             previous = _Previous(mention, unit.group() if unit else "")
@@ -74,10 +74,10 @@ def _members(text: str, match: re.Match[str], previous: _Previous | None) -> Ite
     if match["bare"] and not listed and not _BASE.search(before):
         return
     external = listed.mention.external if listed else bool(_EXTERNAL.search(before) and not _OWN.search(before))
-    for span, key, printed in _keys(match):
-        yield from _placed(
-            Mention(span, key, external=external, head=head_length(printed)), text, match, listed, previous
-        )
+    keys = list(_keys(match))
+    for span, key, printed in keys:
+        mention = Mention(span, key, external=external, head=head_length(printed), listed=bool(listed) or len(keys) > 1)
+        yield from _placed(mention, text, match, listed, previous)
 
 
 def _placed(

@@ -14,18 +14,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from softlookup.documents.definitions import find_uses, term_variants
+from softlookup.documents.definitions import term_variants
 from softlookup.documents.label_index import LabelIndex, Place
 from softlookup.documents.model import (
     Clause,
     CrossReference,
     DefinedTerm,
+    Link,
+    ReferenceKind,
     ReferenceStatus,
     Span,
 )
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_effects import with_effects
 from softlookup.documents.reference_labels import LabelKey
+from softlookup.documents.reference_links import with_links
 from softlookup.documents.reference_mentions import Mention, english_mentions
 from softlookup.documents.reference_mentions_zh import chinese_mentions
 
@@ -51,11 +54,14 @@ _SUCH_NOUN = re.compile(r"\b(?:such|said)\s+([a-z]+(?:\s[a-z]+)?)\b")
 _SUCH_ZH = re.compile(r"(?:该等|该|上述|前述|此类|此等)$")
 
 
-def find_references(text: str, clauses: tuple[Clause, ...], terms: Sequence[DefinedTerm]) -> tuple[CrossReference, ...]:
-    """Cross references in document order: explicit, relative, external and anaphoric ones.
+def find_references(
+    text: str, clauses: tuple[Clause, ...], terms: Sequence[DefinedTerm], links: Sequence[Link] = ()
+) -> tuple[CrossReference, ...]:
+    """Cross references in document order: explicit, relative, external and anaphoric ones, fields of the file.
 
     A list ("Sections 5.1, 5.2 or 5.3") gives one reference for each label, a range one with several targets.
     ``effect`` says how the source clause stands to the target. Text outside all clauses is not searched.
+    Where the file itself links the words to a paragraph (``links``), that is the target, whatever is printed.
     """
     positions = ClausePositions(clauses)
     labels = LabelIndex(text, positions)
@@ -68,7 +74,8 @@ def find_references(text: str, clauses: tuple[Clause, ...], terms: Sequence[Defi
         _anaphora(text, positions, terms),
     )
     result: list[CrossReference] = []
-    for reference in sorted(found, key=lambda r: (r.span.start, -r.span.end)):
+    linked = with_links(found, links, positions)
+    for reference in sorted(linked, key=lambda r: (r.span.start, -r.span.end)):
         if not result or result[-1].span.end <= reference.span.start:
             result.append(reference)
     return tuple(with_effects(text, result))
@@ -99,7 +106,15 @@ def _resolved(text: str, mention: Mention, source: int, labels: LabelIndex) -> C
             targets, status = (around,), "inferred"
         if not targets and mention.likely_statute:
             status = "external"
-    return CrossReference(mention.span, source, targets, status)
+    return CrossReference(mention.span, source, targets, status, kind=_kind(mention, status))
+
+
+def _kind(mention: Mention, status: ReferenceStatus) -> ReferenceKind:
+    if status == "external":
+        return "external"
+    if mention.last is not None:
+        return "range"
+    return "relative" if mention.base is not None else "list" if mention.listed else "explicit"
 
 
 def _targets(text: str, mention: Mention, source: int, labels: LabelIndex) -> tuple[Place | None, tuple[int, ...]]:
@@ -198,7 +213,7 @@ def _relative_reference(
     A preceding paragraph that is no clause of its own does not count as a missing clause either.
     """
     if targets:
-        yield CrossReference(Span(*place), source, targets, status)
+        yield CrossReference(Span(*place), source, targets, status, kind="relative")
 
 
 def _relative_targets(step: int, kind: str, count: int, source: int, labels: LabelIndex) -> tuple[int, ...]:
@@ -229,12 +244,13 @@ def _paragraph_targets(
 
 def _anaphora(text: str, positions: ClausePositions, terms: Sequence[DefinedTerm]) -> Iterator[CrossReference]:
     seen: set[int] = set()
-    for use in find_uses(text, terms):
-        before = text[max(0, use.start - 12) : use.start]
-        such = _SUCH_BEFORE.search(before) or _SUCH_ZH.search(before)
-        if such:
-            seen.add(use.start)
-            yield from _inferred(positions, Span(use.start - len(such.group()), use.end), terms[use.term])
+    for term in terms:
+        for use in term.uses:
+            before = text[max(0, use.start - 12) : use.start]
+            such = _SUCH_BEFORE.search(before) or _SUCH_ZH.search(before)
+            if such:
+                seen.add(use.start)
+                yield from _inferred(positions, Span(use.start - len(such.group()), use.end), term)
     lowered: dict[str, DefinedTerm] = {}
     for term in terms:
         for spelling in (v for name in (term.term, *term.aliases) for v in term_variants(name)):
@@ -253,4 +269,4 @@ def _anaphora(text: str, positions: ClausePositions, terms: Sequence[DefinedTerm
 def _inferred(positions: ClausePositions, span: Span, term: DefinedTerm) -> Iterator[CrossReference]:
     source = positions.innermost(span.start)
     if source is not None and source != term.clause:
-        yield CrossReference(span, source, (term.clause,), "inferred")
+        yield CrossReference(span, source, (term.clause,), "inferred", kind="anaphora")

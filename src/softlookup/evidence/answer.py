@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from softlookup.documents.model import Box
 from softlookup.errors import ExitCode
 
 SCHEMA = 1
@@ -19,7 +20,8 @@ class Citation:
     """A clause and a verbatim quote: ``document.text[start:end] == quote``.
 
     ``score`` and ``p_value`` are those of the calibrated attention; None for clauses added because a
-    cited clause needs them (``via`` reference or definition; ``why`` names the link).
+    cited clause needs them (``via`` reference or definition; ``why`` names the link). ``boxes`` are the lines of the
+    quote on its page, for formats with pages.
     """
 
     clause: str
@@ -33,6 +35,7 @@ class Citation:
     p_value: float | None
     via: Via
     why: str = ""
+    boxes: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,4 +145,5 @@ def _citation(
         p_value=p_value,
         via=via,
         why=why,
+        boxes=document.boxes(span),
     )

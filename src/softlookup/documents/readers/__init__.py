@@ -6,6 +6,7 @@ A reader turns bytes into text, blocks and an account of what it read. It never 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 from softlookup.documents.model import Aside, Block, Coverage, Link, Mark, Span, TextLine, View
 
@@ -44,3 +45,13 @@ class ReadOptions:
 
 
 DEFAULTS = ReadOptions()
+
+
+class ReadKeywords(TypedDict, total=False):
+    """Keyword arguments of ``read_document``, for functions that pass them on; see :class:`ReadOptions`."""
+
+    encoding: str | None
+    view: View
+    password: str | None
+    member: str | None
+    ocr: bool
