@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 
 from softlookup.cli.escape import json_line
+from softlookup.cli.render_document import document_object, document_text, references_lines, terms_lines
+from softlookup.documents.findings import find_findings
 from softlookup.documents.model import Document, Span
+from softlookup.retrieval.chunks import passages
+from softlookup.retrieval.expand import ClauseGraph
+
+_CLOSURES = 4  # clauses whose closure is taken: it is the same work for each
 
 
 def check_document(document: Document) -> None:
@@ -14,8 +21,32 @@ def check_document(document: Document) -> None:
     _check_blocks(document)
     _check_places(document)
     _check_coverage(document)
-    as_dict = document.to_dict()
-    assert json.loads(json_line(as_dict)) == json.loads(json.dumps(as_dict)), "the escaped JSON form differs"
+    _check_readers_of_documents(document)
+    as_dict = document_object(document)
+    line = json_line(as_dict)
+    assert json.loads(line) == json.loads(json.dumps(as_dict)), "the escaped JSON form differs"
+    check_harmless(line)
+    check_harmless("\n".join([document_text(document), *terms_lines(document), *references_lines(document)]))
+
+
+def check_harmless(shown: str) -> None:
+    """Raise for a character that a terminal would obey or hide; line ends, tabs and white space are harmless."""
+    bad = {c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {"\n", "\t", "\u00ad"}
+    bad = {c for c in bad if not 0x600 <= ord(c) <= 0x8E2 and not 0x110BD <= ord(c) <= 0x1D17A}  # signs of scripts
+    assert not bad, f"raw {sorted(map(hex, map(ord, bad)))} in the output"
+
+
+def _check_readers_of_documents(document: Document) -> None:
+    """What retrieval and a careful reader make of it."""
+    for finding in find_findings(document):
+        assert finding.span.end <= len(document.text)
+        assert 0 <= finding.clause < len(document.clauses)
+    for chunk in passages(document):
+        assert 0 <= chunk.span.start < chunk.span.end <= len(document.text)
+    if document.clauses:
+        graph = ClauseGraph(document)
+        for index in range(0, len(document.clauses), max(1, len(document.clauses) // _CLOSURES)):
+            assert all(0 <= addition.clause < len(document.clauses) for addition in graph.closure([index]).added)
 
 
 def _check_clauses(document: Document) -> None:

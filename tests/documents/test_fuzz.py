@@ -47,5 +47,4 @@ def test_same_seed_gives_the_same_files():
     for name in ("docx", "pdf", "html"):
         first, again = ([job.data for job in mutants(name, 5, 20)] for _ in range(2))
         assert len(set(first)) > 10
-        if name != "docx":  # a zip holds the time
-            assert first == again
+        assert first == again
