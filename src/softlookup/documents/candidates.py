@@ -17,7 +17,7 @@ from softlookup.documents.numbering import Label, Reading, label_at, parse_label
 MAX_LABELS = 30_000  # contracts have 300 in 100,000 characters, statutes 1,400; more than this costs many seconds
 # what may stand before a label on its line: blanks, Markdown marks, inline tags
 _LEAD = re.compile(r"(?:[ ]|[>#*_|•·+]|-(?=[ ])|\\(?=[\d(])|</?[a-zA-Z][^<>\n]{0,200}>)*")
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"^[^\n]*\S[^\n]*", re.M)  # "^": linear on blanks
 _FIRST = r"(?=[(\d§A-Z第①-⑳]|[a-z][.)][ ]|[ivx]{1,5}[.)][ ])"
 _MIDDLE = re.compile(
     rf"(?:(?<=[.;:)\]\"”’!?。；：,])[ ](?:and |or |\*\*)?|(?<![ ])[ ]{{2,}}+(?:and |or |\*\*)?){_FIRST}"

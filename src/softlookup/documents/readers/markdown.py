@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from softlookup.documents.model import Block, BlockKind, Coverage, CoverageRow, Span
 from softlookup.documents.readers import ReaderResult
 
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"^[^\n]*\S[^\n]*", re.M)  # "^": linear on blanks
 _HEADING = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+\S")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>\d{1,3}|[a-zA-Z]|[ivxIVX]{1,6})[.)][ \t]+\S")
 _BULLET = re.compile(r"[ \t]*[-*+][ \t]+\S")

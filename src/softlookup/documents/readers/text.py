@@ -55,7 +55,7 @@ def normalise_line_ends(text: str) -> tuple[str, tuple[str, ...]]:
 
 def paragraphs(text: str, offset: int = 0) -> tuple[Block, ...]:
     """Blocks between blank lines; when the text has none to speak of, one block per line."""
-    lines = list(re.finditer(r"[^\n]*\S[^\n]*", text))
+    lines = list(re.finditer(r"^[^\n]*\S[^\n]*", text, re.M))
     if not is_hard_wrapped(text):
         return tuple(Block(span=_trimmed(text, m.start(), m.end(), offset)) for m in lines)
     return tuple(Block(span=_trimmed(text, m.start(), m.end(), offset)) for m in _PARAGRAPH.finditer(text))
