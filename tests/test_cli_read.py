@@ -70,15 +70,15 @@ def test_the_tree_comes_first_and_the_coverage_last(lease, capsys):
 def test_terms_tell_uses_and_what_to_look_at(lease, capsys):
     code, out, _ = run(capsys, "read", lease, "--terms")
     assert code == 0
-    assert "  Rent     clause 1, means, used 3 times" in out
-    assert "clause 1: Mooring is used nowhere else" in out
+    assert "  Rent     clause 1 ¶2, means, used 3 times" in out
+    assert "clause 1 ¶4: Mooring is used nowhere else" in out
     assert "clause 3: Harbour Fee is used 2 times and not defined" in out
     assert "Boat is used nowhere" not in out  # a used term is left alone
 
 
 def test_references_tell_target_effect_and_dangling_ones(lease, capsys):
     _, out, _ = run(capsys, "read", lease, "--refs")
-    assert "clause 2.2: Clause 2.1 -> clause 2.1 (explicit, overrides)" in out
+    assert "clause 2.2: Clause 2.1 -> clause 2.1 (explicit, exception to)" in out
     assert "clause 3: clause 9 (explicit, subject to, dangling)" in out
     assert "clause 3: clause 9 names no clause here" in out
 
@@ -87,8 +87,8 @@ def test_one_clause_comes_with_what_it_needs(lease, capsys):
     code, out, _ = run(capsys, "read", lease, "--clause", "2.1")
     assert code == 0
     assert "2.1 The Tenant pays the Rent of 400 pounds" in out
-    assert "referred to by: clause 1, clause 2.2" in out
-    assert "clause 2.2 [198:274]: overrides clause 2.1" in out
+    assert "referred to by: clause 1 ¶2, clause 2.2" in out
+    assert "clause 2.2 [198:274]: excepts clause 2.1" in out
     assert 'defines "Rent"' in out
     assert "Repairs" not in out
 
@@ -118,7 +118,7 @@ def test_json_of_a_clause_and_of_a_document(lease, capsys):
     assert row["number"] == "2.2"
     assert row["values"] == [2, 2]
     assert row["referred_to_by"] == []
-    assert {r["effect"] for r in row["references"]} == {"overrides", "refers"}
+    assert {r["effect"] for r in row["references"]} == {"exception_to", "refers"}
     _, out, _ = run(capsys, "read", lease, "--json")
     found = json.loads(out)
     assert {f["kind"] for f in found["findings"]} == {"dangling_reference", "unused_term", "undefined_term"}

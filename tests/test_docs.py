@@ -69,7 +69,18 @@ def test_the_examples_of_observation_run():
     assert sorted(names["run"].layers) == [2, 3]
 
 
-@pytest.mark.parametrize("name", ["attention.md", "observation.md"])
+def test_the_examples_of_documents_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks("documents.md")
+    names = {}
+    exec(compile(block, "docs/documents.md", "exec"), names)
+    document, graph = names["document"], names["ClauseGraph"](names["document"])
+    assert [(c.number, c.heading) for c in document.clauses] == [("1", "Terms"), ("2", "Rent"), ("3", "Repairs")]
+    found = [(edge.why, edge.edge) for edge in graph.closure([names["rent"].index]).added]
+    assert found == [("overrides clause 2", "overrides"), ('defines "Rent"', "defines")]  # as the page says
+
+
+@pytest.mark.parametrize("name", ["attention.md", "documents.md", "observation.md"])
 def test_links_of_a_page_exist(name):
     text = (ROOT / "docs" / name).read_text("utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):

@@ -50,6 +50,66 @@ def docx(body: str, parts: dict[str, str] | None = None, *, document: str | None
     return buffer.getvalue()
 
 
+def run(text: str, properties: str = "") -> str:
+    """``w:r`` with ``text`` and raw run ``properties``."""
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def change(kind: str, text: str, *, author: str = "Ann", date: str = "2026-01-02T03:04:05Z") -> str:
+    """A tracked change of ``kind`` (ins, del, moveFrom, moveTo) around one run."""
+    words = "delText" if kind == "del" else "t"
+    return (
+        f'<w:{kind} w:author="{author}" w:date="{date}"><w:r><w:{words} xml:space="preserve">{text}</w:{words}></w:r>'
+        f"</w:{kind}>"
+    )
+
+
+def marked(change_kind: str, text: str, *, runs: str = "", num: tuple[int, int] | None = None) -> str:
+    """A paragraph whose mark was inserted, deleted or moved."""
+    plain = paragraph(text, num=num, runs=runs)
+    return plain.replace("</w:pPr>", f'<w:rPr><w:{change_kind} w:author="Ann"/></w:rPr></w:pPr>', 1)
+
+
+def field(instruction: str, result: str | None) -> str:
+    """A complex field; ``result`` None leaves "separate" out."""
+    separate = "" if result is None else f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run(result)}'
+    return (
+        '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
+        f'<w:r><w:instrText xml:space="preserve"> {instruction} </w:instrText></w:r>'
+        f'{separate}<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    )
+
+
+def bookmark(name: str, inside: str, *, number: int = 1) -> str:
+    """``inside`` between the ends of a bookmark."""
+    return f'<w:bookmarkStart w:id="{number}" w:name="{name}"/>{inside}<w:bookmarkEnd w:id="{number}"/>'
+
+
+def table(*rows: list[str], properties: str = "") -> str:
+    """A table; a cell that is no ``w:tc`` yet is a text of one paragraph."""
+    cells = [[c if c.startswith("<w:tc>") else f"<w:tc>{paragraph(c)}</w:tc>" for c in row] for row in rows]
+    body = "".join(f"<w:tr>{''.join(row)}</w:tr>" for row in cells)
+    return f"<w:tbl><w:tblPr>{properties}</w:tblPr>{body}</w:tbl>"
+
+
+def story(element: str, body: str) -> str:
+    """A part whose root is ``w:element``: a header, footer, or the list of notes or comments."""
+    return f'<w:{element} xmlns:w="{W}">{body}</w:{element}>'
+
+
+def relationships(*rows: tuple[str, str, str], external: tuple[str, ...] = ()) -> str:
+    """A ``.rels`` part of (id, kind, target); the ids in ``external`` point outside the file."""
+    base = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    inner = "".join(
+        f'<Relationship Id="{i}" Type="{base}/{kind}" Target="{target}"'
+        + (' TargetMode="External"/>' if i in external else "/>")
+        for i, kind, target in rows
+    )
+    return (
+        f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{inner}</Relationships>'
+    )
+
+
 def pdf(pages: list[list[tuple[float, float, str]]], *, image_pages: tuple[int, ...] = ()) -> bytes:
     """A PDF with Helvetica lines (x, y, text) per page; ``image_pages`` (from 0) are covered by a picture."""
     objects: list[bytes] = [b"", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]

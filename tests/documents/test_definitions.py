@@ -43,6 +43,26 @@ def defined(text, heading=""):
         ("承租方[以下简称乙方]:某某公司", "乙方", "short_name"),
         ("平台运营方（下称「平台」）", "平台", "short_name"),
         ("甲方（出卖人）：某某公司\n", "甲方", "short_name"),
+        ("“Credit Note” Means a note.", "Credit Note", "means"),
+        ("“Euros” or “€” designates the currency.", "Euros", "means"),
+        ("“Writing”, “written” and comparable terms refer to print.", "Writing", "means"),
+        ("“Controlling” shall have a corresponding meaning.", "Controlling", "means"),
+        ("References to a “person” include a company.", "person", "means"),
+        ("references to “Clauses” are to clauses of this deed", "Clauses", "means"),
+        ("A and B, and each of them a “Party”;", "Party", "parenthetical"),
+        ("each referred to herein as a “Party” and collectively as the “Parties.”", "Parties", "short_name"),
+        ("the unit is hereinafter termed as a “MIU”.", "MIU", "short_name"),
+        ("For purposes of this Agreement, “Software” shall include upgrades.", "Software", "means"),
+        ("under Exhibit A (the “Support Period”)", "Support Period", "parenthetical"),
+        ("described in the **Support Policy** on the Cover Page", "Support Policy", "meaning_given_in"),
+        ("the **Level Agreement** (**SLA**) identified in Annex 1", "SLA", "parenthetical"),
+        ("技术参数见清单（“技术规格书”）。", "技术规格书", "parenthetical"),
+        ("支付定金(「定金」或「首付款」)", "首付款", "parenthetical"),
+        ("甲方与乙方合称“双方”，单独称“一方”。", "一方", "short_name"),
+        ("“关联方”，就任何人士而言，指受其控制的人。", "关联方", "means"),
+        ("取得执照之日为“交割日”。", "交割日", "means"),
+        ("“中国法律”不包括香港的法律。", "中国法律", "means"),
+        ("本条所称税收法律仅指所得税法。", "税收法律", "means"),
     ],
 )
 def test_forms_of_definition(text, term, kind):
@@ -275,3 +295,36 @@ def test_labelled_lines_of_a_definitions_section():
     assert list(defined(text, "Definitions")) == ["Boat", "Lake", "Oar", "Sail"]
     assert defined(text, "Notices") == {}
     assert defined("Boat: A vessel.\nNote: This is odd.\n", "Definitions") == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'pursuant to Exhibits 8 ("Rent"), 9 ("Repairs") and 10 ("Insurance").',
+        'as per Clauses 16.4 ("Procedure") and 16.6 ("Consequences").',
+        'by electronic mail ("PDF" format).',
+        "each reference to “25% or more” is a reference to “more than 50%”.",
+        "all references to “three (3) Business Days” shall be deemed to be “two Business Days”",
+        "The **Seller** pays. **Price.** The price is fixed.",
+        "依照第五条（“付款”）办理。",
+    ],
+)
+def test_titles_and_amounts_define_nothing(text):
+    assert defined(text) == {}
+
+
+def test_a_line_that_every_page_repeats_is_no_definition():
+    foot = "Source: Registry Office\n"
+    labels = "".join(f"{name}: A thing of that name.\n" for name in ("Permit", "Works", "Site"))
+    text = "1 Definitions\n" + labels + foot * 4
+    clauses = (Clause(0, "1", "Definitions", Span(0, len(text)), None, 0, "1"),)
+    assert [term.term for term in find_definitions(text, clauses)] == []
+    more = text + "Plan: The plan of the Site.\n"
+    clauses = (Clause(0, "1", "Definitions", Span(0, len(more)), None, 0, "1"),)
+    assert [term.term for term in find_definitions(more, clauses)] == ["Permit", "Works", "Site", "Plan"]
+
+
+def test_a_table_of_terms():
+    text = "1 Definitions\n“Early Event”\n\n\nconcerns an exchange before its time;\n\n“Works” | the repairs\n"
+    clauses = (Clause(0, "1", "Definitions", Span(0, len(text)), None, 0, "1"),)
+    assert [term.term for term in find_definitions(text, clauses)] == ["Early Event", "Works"]

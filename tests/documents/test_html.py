@@ -1,10 +1,9 @@
-"""HTML and EDGAR submissions: visible text, list numbers, hidden text, members."""
+"""HTML: visible text, list numbers, hidden text, tables."""
 
 from __future__ import annotations
 
 import pytest
 
-from softlookup.documents.readers.edgar import is_submission, read_edgar
 from softlookup.documents.readers.html import declared_encoding, read_html
 from softlookup.documents.structure import build_clauses
 from softlookup.errors import DocumentError
@@ -21,7 +20,7 @@ def test_table_rows_are_lines_with_tabs():
         "<table><tr><td>(a)</td><td><p>the boat</p></td></tr><tr><td>(b)</td><td>the oar</td></tr></table>"
     )
     assert result.text == "(a)\tthe boat\n(b)\tthe oar"
-    assert {b.kind for b in result.blocks} == {"table_cell"}
+    assert {b.kind for b in result.blocks} == {"paragraph"}  # the table lays out a list, it holds no data
 
 
 def test_ordered_lists_get_the_number_a_browser_prints():
@@ -58,31 +57,7 @@ def test_deep_nesting_is_read_or_refused_never_dropped():
 
 @pytest.mark.parametrize(
     ("head", "expected"),
-    [(b'<meta charset="gb2312">', "gb18030"), (b"<meta charset=nonsense>", None), (b"<p>", None)],
+    [(b'<meta charset="gb2312">', "gb2312"), (b"<meta charset=nonsense>", None), (b"<p>", None)],
 )
 def test_declared_encoding(head, expected):
     assert declared_encoding(head + "甲方".encode("gb18030")) == expected
-
-
-SUBMISSION = (
-    "<SEC-DOCUMENT>0000000000-01-000001.txt\n<SEC-HEADER>\n</SEC-HEADER>\n<DOCUMENT>\n<TYPE>8-K\n<SEQUENCE>1\n<TEXT>\n"
-    + "Current report. " * 90
-    + "\n</TEXT>\n</DOCUMENT>\n<DOCUMENT>\n<TYPE>EX-10.1\n<SEQUENCE>2\n<DESCRIPTION>LOAN AGREEMENT\n<TEXT>\n"
-    "1. Loan. The bank lends ten.\n\n2. Interest. Two per cent.\n</TEXT>\n</DOCUMENT>\n"
-    "<DOCUMENT>\n<TYPE>EX-99.1\n<TEXT>\nPress release\n</TEXT>\n</DOCUMENT>\n"
-)
-
-
-def test_edgar_takes_the_contract_and_accounts_for_the_rest():
-    assert is_submission(SUBMISSION)
-    result = read_edgar(SUBMISSION)
-    assert "The bank lends ten" in result.text
-    assert "Current report" not in result.text
-    assert result.text in SUBMISSION
-    assert sorted(row.unit for row in result.coverage.skipped) == ["8-K", "EX-99.1"]
-    assert result.coverage.complete
-
-
-def test_edgar_without_members_is_refused():
-    with pytest.raises(DocumentError, match="<DOCUMENT>"):
-        read_edgar("<SEC-DOCUMENT>\n<DOCUMENT>\nnothing")

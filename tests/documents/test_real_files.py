@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,10 @@ def test_file_is_read_or_refused_as_expected(path):
     if path.suffix in (".txt", ".md") and document.source.format != "edgar":
         decoded = path.read_bytes().decode("utf-8-sig", "replace")
         if "\ufffd" not in decoded and "\0" not in decoded:
-            assert document.text == decoded.replace("\r\n", "\n").replace("\r", "\n")
+            expected = decoded.replace("\r\n", "\n").replace("\r", "\n")
+            if path.suffix == ".md":  # what a page hides is blanked, so that offsets stay
+                expected = re.sub(r"<!--.*?-->", lambda m: re.sub(r"[^\n]", " ", m[0]), expected, flags=re.S)
+            assert document.text == expected
 
 
 def test_contract_texts_have_numbered_clauses():

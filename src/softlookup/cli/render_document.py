@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from softlookup.documents.model import Clause, CrossReference, Document
 
 _ROWS_SHOWN = 12  # coverage rows with something to say; the rest is counted
-_QUOTE = 60  # characters of context of a reference
+_WORDS_SHOWN = 60  # characters of a clause without a number
 
 
 def document_object(document: Document) -> dict[str, Any]:
@@ -40,7 +40,11 @@ def document_text(document: Document) -> str:
 def _tree_line(document: Document, clause: Clause) -> str:
     name = printable_line(f"{clause.number} {clause.heading}").strip()
     if not name:
-        name = printable_line(document.text[clause.span.start : clause.span.start + 60]) + " ..."
+        end = min(clause.span.end, clause.span.start + _WORDS_SHOWN)
+        above = "" if clause.parent is None else document.clauses[clause.parent].path
+        place = clause.path.removeprefix(above).strip()  # "¶2", 第二款
+        more = " ..." if end < clause.span.end else ""
+        name = f"{place} {printable_line(document.text[clause.span.start : end])}".strip() + more
     page = "" if clause.page is None else f" page {clause.page}"
     flags = "" if not clause.flags else f"  ({', '.join(clause.flags).replace('_', ' ')})"
     return f"{'  ' * (clause.level + 1)}{name[:90]}  [{clause.span.start}:{clause.span.end}]{page}{flags}"
@@ -57,7 +61,8 @@ def coverage_lines(document: Document) -> Iterator[str]:
     parts += [f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items()]
     parts.append("nothing skipped" if not coverage.skipped else f"{len(coverage.skipped)} parts not read")
     yield f"coverage: {', '.join(parts)}"
-    rows = [row for row in coverage.rows if row in coverage.skipped or row.reason]
+    aside_only = [row for row in coverage.rows if row.state == "read" and row.characters_aside and not row.characters]
+    rows = [row for row in coverage.rows if (row in coverage.skipped or row.reason) and row not in aside_only]
     for row in rows[:_ROWS_SHOWN]:
         yield f"  {printable_line(str(row))}"
     if len(rows) > _ROWS_SHOWN:

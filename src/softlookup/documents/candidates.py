@@ -12,18 +12,23 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from softlookup.documents.model import Block, LabelSource
-from softlookup.documents.numbering import Label, Reading, label_at, parse_label
+from softlookup.documents.numbering import ENCLOSED, Label, Reading, label_at, parse_label
 
 MAX_LABELS = 30_000  # contracts have 300 in 100,000 characters, statutes 1,400; more than this costs many seconds
 # what may stand before a label on its line: blanks, Markdown marks, inline tags
 _LEAD = re.compile(r"(?:[ ]|[>#*_|•·+]|-(?=[ ])|\\(?=[\d(])|</?[a-zA-Z][^<>\n]{0,200}>)*")
 _LINE = re.compile(r"^[^\n]*\S[^\n]*", re.M)  # "^": linear on blanks
-_FIRST = r"(?=[(\d§A-Z第①-⑳]|[a-z][.)][ ]|[ivx]{1,5}[.)][ ])"
+_FIRST = rf"(?=[(\d§A-Z第{''.join(ENCLOSED.values())}]|[a-z][.)][ ]|[ivx]{{1,5}}[.)][ ])"
 _MIDDLE = re.compile(
     rf"(?:(?<=[.;:)\]\"”’!?。；：,])[ ](?:and |or |\*\*)?|(?<![ ])[ ]{{2,}}+(?:and |or |\*\*)?){_FIRST}"
+    r"|(?<=[a-z][.;:])(?=\([A-Za-z1]\)[ ]?[A-Z])"
 )
 # where line ends were lost: a number and a capitalised word after plain text
-_LOST = re.compile(r"(?<=[A-Za-z\d)])[ ](?=\d{1,2}(?:\.\d{1,2})?\.[ ][A-Z]|\d{1,2}\.\d{1,2}[ ][A-Z][a-z])")
+_LOST = re.compile(
+    r"(?<=[A-Za-z\d)])[ ](?=\d{1,2}(?:\.\d{1,2})?\.[ ][A-Z]|\d{1,2}\.\d{1,2}(?:\.\d{1,2}){0,2}\.?[ ][A-Z][a-z]"
+    r"|(?:Section|SECTION)[ ]\d{1,2}\.\d{1,2}\.?[ ]{1,3}[A-Z])"
+)
+_NAME_BEFORE = re.compile(r"(?:^|[\s(])[A-Z][A-Za-z'’&/-]*\Z")
 _CITING = re.compile(
     r"[ ]*(?:\([A-Za-z0-9]{1,5}\))*[ ]*(?:,?[ ]?(?:of|hereof|herein|hereto|above|below|thereof|"
     r"and|or|to|through|shall|is|are|was|were|will|may|"
@@ -37,10 +42,16 @@ _PAGE_TAIL = re.compile(
     r"(?:\.[ ]?){4,}[ ]*(?:[A-Z]-)?(?:\d{1,3}|[ivxlc]{1,6})?[ ]*$|(?:…|⋯){2,}"
     r"|[ ]{3,}\d{1,3}[ ]*$|\t\d{1,3}[ ]*$"
 )
+_UNMARKED = re.compile(r"\d{1,3}")
+_INITIAL = re.compile(r"[A-Z]\.[ ]?(?:[A-Z]\.|[A-Z][a-z]+(?:-[A-Z][a-z]+)?[, ])")
 _LEADERS = re.compile(r"[^.\n]{2,120}(?:\.[ ]?){5}")
 REFERRING = re.compile(
     r"(?:\b(?:in|of|to|under|with|and|or|by|this|per|see|from|than|such|said|through|pursuant|Section|Sections|"
     r"Article|Articles|Clause|Clauses|Exhibit|Schedule|paragraph|subsection|No)|,)[ ]*$",
+)
+_CITED_BEFORE = re.compile(
+    r"\b(?i:sections?|articles?|clauses?|exhibits?|schedules?|paragraphs?|subsections?|annex|appendix|this)\s*\Z"
+    r"|(?:本|第|见|按|依)\s*\Z"
 )
 
 
@@ -76,7 +87,7 @@ def find_candidates(
     if next(itertools.islice(_MIDDLE.finditer(folded), 3 * MAX_LABELS, None), None) is not None:
         return None
     by_start = {block.span.start: block for block in blocks}
-    skipped = [block.span for block in blocks if block.kind in ("toc", "footnote")]
+    skipped = [block.span for block in blocks if block.kind in ("toc", "footnote", "endnote")]
     starts = [span.start for span in skipped]
     found: list[Candidate] = []
     previous_end, previous_blank = -1, True
@@ -164,6 +175,12 @@ def _automatic(text: str, folded: str, start: int, end: int, block: Block) -> Ca
 
 def _line_strength(folded: str, label: Label, start: int, end: int, *, paragraph: bool) -> float:
     strength = 1.5 if paragraph else (0.9 if _after_sentence(folded, start) else 0.2)
+    if _CITED_BEFORE.search(folded[max(0, start - 40) : start]):
+        strength -= 1.5  # a reference broken over two lines
+    if _UNMARKED.fullmatch(label.number) and folded[label.end - 1 : label.end] not in (".", ")", "、", ":"):
+        strength -= 0.6  # "64 Sidney Street", "23 September"
+    elif _INITIAL.match(folded, label.start):
+        strength -= 0.5  # "R. C. Boyd"
     return strength + _follow_strength(folded, label, end)
 
 
@@ -178,9 +195,9 @@ def _follow_strength(folded: str, label: Label, end: int) -> float:
         return 0.6
     stripped = rest.lstrip(" .-–—:")
     if rest.startswith("(") and label.has_keyword and label.readings[0].style.startswith("decimal"):
-        return -1.2 if _CITING.match(rest) else 0.0
+        return -2.0 if _CITING.match(rest) else 0.0
     if _CITING.match(rest.replace("*", "")) and not _heading_case(stripped):
-        return -1.2 if label.has_keyword else -0.4
+        return -2.0 if label.has_keyword else -0.4
     opening = _OPENING_WORD.match(stripped)
     if opening is None:
         return 0.2
@@ -208,12 +225,19 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
         if REFERRING.search(before) and not wide and not listed:
             continue
         strength = (0.7 if wide else 0.1) + (0.5 if final else 0.0) + _follow_strength(folded, label, end)
+        if strength < 0 and label.has_keyword:
+            continue  # "Section 4.1 of the Lease"
+        if folded.startswith("(", label.end) and label.readings[0].style.startswith("decimal"):
+            strength -= 1.2  # "2.04(c)" in an index of defined terms
+        if not wide and before.rstrip()[-1:] in tuple(",;:，；："):
+            strength = min(strength, 0.9)  # inside its sentence, so no label of a line
         single = label.readings[0].style
         if single.endswith((".", "number)")) or single.startswith("decimal1"):
             # initials ("J. Smith"), years and amounts look like these
             if single.endswith(".") and not (wide and final):
                 continue
             strength -= 0.0 if (wide or final) else 0.8
+            strength -= 0.8 if _UNMARKED.fullmatch(label.number) and folded[label.end - 1] == " " else 0.0
         found.append(Candidate(gap.end(), label, strength, end, in_line=True))
     for gap in _LOST.finditer(folded, position, end):
         label = label_at(folded, gap.end(), text)
@@ -221,6 +245,7 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
             label is not None
             and label.end <= end
             and not REFERRING.search(folded[max(0, gap.start() - 24) : gap.start()])
+            and (not label.has_keyword or _NAME_BEFORE.search(folded[max(0, gap.start() - 24) : gap.start()]))
         ):
             found.append(Candidate(gap.end(), label, -0.2, end, in_line=True))
     return sorted({c.start: c for c in reversed(found)}.values(), key=lambda c: c.start)

@@ -34,8 +34,9 @@ def is_name(name: str) -> bool:
         0 < len(words) <= _MAX_WORDS
         and lowered not in _NO_TERMS
         and not lowered.startswith(("or ", "and "))  # the gap between two quotations
-        and any(letter.isalnum() for letter in name)
+        and any(letter.isalnum() or letter in "€$£¥" for letter in name)
         and not name.strip().replace(".", "").isdigit()
+        and "%" not in name  # an amount that the words around it change
     )
 
 
@@ -46,3 +47,27 @@ def names_in(pattern: re.Pattern[str], text: str, start: int, end: int, group: i
         name = raw.strip().rstrip(".,;: ")
         if name and is_name(name):
             yield name, match.start(group) + len(raw) - len(raw.lstrip())
+
+
+def term_variants(term: str) -> tuple[str, ...]:
+    """Spellings that count as ``term``: itself, and plural and singular for English names.
+
+    >>> term_variants("Losses")
+    ('Losses', 'Loss')
+    """
+    if not term.isascii() and not re.search(r"[A-Za-z]$", term):
+        return (term,)
+    variants = [term]
+    if term.endswith(("(s)", "(S)")):  # "Product(s)" is used as Product and as Products
+        variants += [term[:-3], f"{term[:-3]}{term[-2]}"]
+    elif term.endswith("ies"):
+        variants.append(term[:-3] + "y")
+    elif term.endswith(("sses", "xes", "shes", "ches")):
+        variants.append(term[:-2])
+    elif term.endswith("s") and not term.endswith("ss"):
+        variants.append(term[:-1])
+    elif term[-1:].isalpha():
+        consonant_y = term.endswith("y") and term[-2:-1] not in "aeiou"
+        plural = term[:-1] + "ies" if consonant_y else term + ("es" if term[-1] in "sxz" else "s")
+        variants.append(plural)
+    return tuple(variants)

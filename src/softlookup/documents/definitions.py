@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from softlookup.documents.definition_names import one_line
+from softlookup.documents.definition_names import term_variants as term_variants  # noqa: PLC0414
 from softlookup.documents.definitions_en import english_definitions
 from softlookup.documents.definitions_zh import chinese_definitions
 from softlookup.documents.model import Clause, DefinedTerm, Span, TermKind
@@ -198,30 +199,6 @@ def find_uses(text: str, terms: Sequence[DefinedTerm]) -> tuple[TermUse, ...]:
         if not span.start <= match.start() < span.end:
             uses.append(TermUse(match.start(), match.end(), term))
     return tuple(uses)
-
-
-def term_variants(term: str) -> tuple[str, ...]:
-    """Spellings that count as ``term``: itself, and plural and singular for English names.
-
-    >>> term_variants("Losses")
-    ('Losses', 'Loss')
-    """
-    if not term.isascii() and not re.search(r"[A-Za-z]$", term):
-        return (term,)
-    variants = [term]
-    if term.endswith("(s)"):  # "Product(s)" is used as Product and as Products
-        variants += [term[:-3], f"{term[:-3]}s"]
-    elif term.endswith("ies"):
-        variants.append(term[:-3] + "y")
-    elif term.endswith(("sses", "xes", "shes", "ches")):
-        variants.append(term[:-2])
-    elif term.endswith("s") and not term.endswith("ss"):
-        variants.append(term[:-1])
-    elif term[-1:].isalpha():
-        consonant_y = term.endswith("y") and term[-2:-1] not in "aeiou"
-        plural = term[:-1] + "ies" if consonant_y else term + ("es" if term[-1] in "sxz" else "s")
-        variants.append(plural)
-    return tuple(variants)
 
 
 def _sentence_start(text: str, offset: int) -> int:

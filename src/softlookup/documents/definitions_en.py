@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from softlookup.documents.definition_names import Found, is_name, names_in, one_line
@@ -15,13 +16,17 @@ _OPEN, _CLOSE = r"[\"“”„＂]\*{0,2}", rf"\*{{0,2}}[\"“”＂]{_MARKUP}"
 _NAME = r"[^\"“”„＂\n*]{1,90}?"
 _QUOTED = rf"{_OPEN}\s*({_NAME})\s*{_CLOSE}"
 _VERB = (
-    r"(?P<means>(?:shall|will)\s+(?:also\s+)?mean\b|means?\b(?!\s+of\b)|means:|is\s+defined\s+as\b"
-    r"|shall\s+refer\s+to\b|refers?\s+to\b)"
+    r"(?P<means>(?:shall|will)\s+(?:also\s+)?mean\b|[Mm]eans?\b(?!\s+of\b)|means:|is\s+defined\s+as\b"
+    r"|shall\s+refer\s+to\b|refers?\s+to\b|designates?\b|denotes?\b"
+    r"|(?:shall\s+)?(?:have|has)\s+(?:a\s+|the\s+)?(?:corresponding|correlative|comparable)\s+meanings?\b)"
     r"|(?P<given>(?:(?:shall|will)\s+have|have|has|bears?|(?:is|are)\s+used\s+with)\s+the\s+(?:respective\s+)?(?:same\s+)?"
-    r"meanings?\b|(?:is|are)\s+defined\s+in\b|shall\s+be\s+as\s+defined\b)"
+    r"meanings?\b|(?:is|are)\s+defined\s+in\b|(?:shall\s+be\s+)?as\s+defined\s+in\b|shall\s+be\s+as\s+defined\b)"
 )
 # what may stand between the name and the verb: “Control”, when used of a person, means
-_BETWEEN = r"(?:\s*(?:,|\(|of\b|when\b|as\b|with\b|for\b|in\b|used\b)[^\"“”.;\n]{0,80}?)?"
+_BETWEEN = (
+    r"(?:\s+and\s+(?:comparable|similar|like|correlative)\s+terms)?"
+    r"(?:\s*(?:,|\(|of\b|when\b|as\b|with\b|for\b|in\b|used\b)[^\"“”.;\n]{0,80}?)?"
+)
 _MEANS = re.compile(
     rf"(?:{_OPEN}\s*{_NAME}\s*{_CLOSE}\s*(?:,\s*(?:and|or)?|/|and|or|\((?:and|or)?)\s*){{0,3}}"
     rf"{_QUOTED}\)?{_BETWEEN}\s*[,:]?\s*(?:each\s+)?(?:{_VERB})",
@@ -40,13 +45,37 @@ _COMMON_SPEECH = re.compile(r"\b(?:commonly|generally|customarily|so[-\s])\s*(?:
 _SHORT_NAME = re.compile(
     r"\b(?:(?:hereinafter|hereafter|herein|collectively|together|individually|sometimes|each|is|are|be|being)\s*,?\s+"
     r"(?:\w+\s+){0,3}?)"
-    r"(?:referred\s+to|called|known|designated|defined)\s*(?:\s+(?:herein|hereinafter|collectively|individually|to))*"
+    r"(?:referred\s+to|called|known|designated|defined|termed)\s*(?:\s+(?:herein|hereinafter|collectively|individually|to))*"
     rf"\s*,?\s*(?:as\s+)?(?:(?:the|a|an|this)\s+)?{_QUOTED}",
 )
+# “Person” includes a company; references to a “person” include; a word in quotes at the head of such a sentence
+_INCLUDES = re.compile(
+    rf"(?:\b[Rr]eferences?\s+(?:herein\s+|in\s+this\s+\w+\s+)?to\s+(?:(?:an?|the|any)\s+)?{_QUOTED}\s*"
+    r"(?:shall\s+be\s+(?:construed|taken)|(?:shall\s+)?(?:includes?|means?)|are\s+(?:references\s+)?to|is\s+(?:a\s+reference\s+)?to)\b"
+    r")"
+)
+_EACH = re.compile(
+    r"\b(?:each(?:\s+of\s+(?:them|which|whom|the\s+foregoing))?,?\s+(?:is\s+)?an?|"
+    r"(?:each|individually|collectively|together|jointly),?\s+(?:(?:referred\s+to|known)\s+)?(?:herein\s+)?as\s+(?:the|an?)|"
+    r"[Ff]or\s+(?:the\s+)?purposes?\s+of\s+this\s+\w+,(?:\s+the\s+term)?(?=[^.\n]{2,60}?\s(?:shall\s+)?includes?\b))"
+    rf"\s+{_QUOTED}"
+)
+# the **Support Policy** on the Cover Page: bold type marks the name, and the words after it where it is filled in
+_BOLD = r"\*\*([A-Z][\w’'&/-]*(?:[ ][\w’'&/()-]+){0,6})\*\*"
+_BOLD_POINTED = re.compile(
+    rf"(?<=\b[Tt]he[ ]){_BOLD}(?:[ ]?\(\*\*[A-Z][\w ]{{1,30}}\*\*\))?"
+    r"(?=,?[ ](?:if[ ]any,?[ ])?(?:(?:as[ ])?(?:identified|described|specified|set[ ]forth|listed|stated|defined)\b|"
+    r"(?:on|in)[ ]the[ ](?:[A-Z]|\*\*)))"
+)
+_BOLD_PARENTHESIS = re.compile(rf"\((?:(?:the|each,?[ ]an?|collectively,?|together,?)[ ](?:the[ ])?)?{_BOLD}\)")
 _BARE_MEANS = re.compile(
     r"^[ \t]*+(?:\(?[\dA-Za-z.]{1,8}[.)][ \t]++)?([A-Z][\w’'&/\- ]{0,60}?)[ \t]++"
     rf"(?:{_VERB})",
     re.MULTILINE,
+)
+# “Early Event” and its explanation in the next cell of a table
+_TABLED_NAME = re.compile(
+    rf"^[ \t|]*+{_QUOTED}[ \t]*(?:\t|\||\n[ \t]*\n|\n|[ ]{{3,}})\s*(?=[a-z]|[A-Z][a-z]+[ ][a-z])", re.MULTILINE
 )
 _LABELLED_NAME = re.compile(rf"^[ \t]*+(?:\(?[\w.]{{1,8}}[.)][ \t]++)?{_QUOTED}[ \t]*(?::|–|—|-[ \t])", re.MULTILINE)
 # "Permit: any licence ..." counts where several such lines follow each other
@@ -56,6 +85,14 @@ _LABEL_BEFORE = re.compile(
     r"\b(?:sections?|clauses?|articles?|paragraphs?|schedules?|exhibits?|annex|appendix)\s+(?:[\dIVXLC][\w.()-]{0,20}|[A-Z])\s*$",
     re.IGNORECASE,
 )
+_LISTED_LABEL_BEFORE = re.compile(
+    r"\b(?:sections|clauses|articles|paragraphs|schedules|exhibits|annexes|appendices)\s[^;\n]{0,180}?(?:,|\band|\bor)\s+"
+    r"(?:[\dIVXLC][\w.()-]{0,20}|[A-Z])\s*$",
+    re.IGNORECASE,
+)
+_ADJECTIVE = re.compile(
+    r"(?!(?:herein\w*|hereafter|hereunder|below|above|and|or|as|in|for|collectively|together|respectively)\b)[a-z]{2,20}[)\]]"
+)
 _DEFINITIONS_HEADING = re.compile(r"definition|defined terms|interpretation|定义|释义|用语", re.IGNORECASE)
 
 
@@ -64,6 +101,7 @@ def english_definitions(text: str, positions: ClausePositions) -> Iterator[Found
     yield from _english_means(text)
     yield from _english_parentheses(text)
     yield from _english_short_names(text)
+    yield from _english_bold_names(text)
     yield from _english_definition_sections(text, positions)
 
 
@@ -79,8 +117,8 @@ def _english_means(text: str) -> Iterator[Found]:
 def _english_parentheses(text: str) -> Iterator[Found]:
     for match in _PARENTHESIS.finditer(text):
         inside = match.group(1)
-        if _LABEL_BEFORE.search(text, max(0, match.start() - 40), match.start()):
-            continue  # Section 1.2 ("Affiliate") names the heading of the section
+        if _is_heading_of_label(text, match.start(), inside):
+            continue
         if _NOT_A_DEFINITION.search(inside) or "以下" in inside or "简称" in inside:
             continue
         named = bool(
@@ -93,14 +131,41 @@ def _english_parentheses(text: str) -> Iterator[Found]:
             capital = name[0].isupper() or any(letter.isupper() for letter in name)
             if _COMMON_SPEECH.search(text, max(0, match.start() - 60), start):
                 continue
+            after = text[start + len(name) : match.end()].lstrip('"”* ')
+            if _ADJECTIVE.match(after) and previous == start + len(name) + 1 and not lead:
+                continue  # electronic mail ("PDF" format)
             if (capital or named) and _LEAD.search(lead.strip()) and not name.startswith(("http", "www.")):
                 yield Found(name, start, "parenthetical")
+
+
+def _is_heading_of_label(text: str, start: int, inside: str) -> bool:
+    """Whether the words ``inside`` parentheses at ``start`` are the title of a label: Exhibits 8 and 9 ("Rent")."""
+    if inside.strip()[:1] not in ('"', "“"):
+        return False  # Exhibit A (the "Plan")
+    listed = _LISTED_LABEL_BEFORE.search(text, max(0, start - 200), start)
+    return listed is not None or _LABEL_BEFORE.search(text, max(0, start - 40), start) is not None
 
 
 def _english_short_names(text: str) -> Iterator[Found]:
     for match in _SHORT_NAME.finditer(text):
         for name, start in names_in(_NAME_IN_LIST, text, match.start(1) - 1, match.end()):
             yield Found(name, start, "short_name")
+    for match in _INCLUDES.finditer(text):
+        for name, start in names_in(_NAME_IN_LIST, text, match.start(), match.end()):
+            yield Found(name, start, "means")
+    for match in _EACH.finditer(text):
+        words = match.group().lower()
+        means = words.startswith("for")
+        for name, start in names_in(_NAME_IN_LIST, text, match.start(), match.end()):
+            yield Found(name, start, "means" if means else "short_name" if " as " in words else "parenthetical")
+
+
+def _english_bold_names(text: str) -> Iterator[Found]:
+    """Names that Markdown prints in bold where they are introduced."""
+    for match in _BOLD_POINTED.finditer(text):
+        yield Found(match.group(1), match.start(1), "meaning_given_in")
+    for match in _BOLD_PARENTHESIS.finditer(text):
+        yield Found(match.group(1), match.start(1), "parenthetical")
 
 
 def _english_definition_sections(text: str, positions: ClausePositions) -> Iterator[Found]:
@@ -115,8 +180,10 @@ def _english_definition_sections(text: str, positions: ClausePositions) -> Itera
             if is_name(name) and all(word[0].isupper() or word[0].isdigit() for word in large):
                 yield Found(name, match.start(1), "means" if match.group("means") else "meaning_given_in")
         labels = [match for match in _BARE_LABEL.finditer(text, start, end) if is_name(match.group(1))]
+        times = Counter(match.group(1) for match in labels)
+        labels = [match for match in labels if times[match.group(1)] == 1]  # a page's foot says "Source: ..." again
         for match in labels if len(labels) >= _BARE_LABELS_LEAST else ():
             yield Found(match.group(1), match.start(1), "means")
-        for match in _LABELLED_NAME.finditer(text, start, end):
+        for match in (*_LABELLED_NAME.finditer(text, start, end), *_TABLED_NAME.finditer(text, start, end)):
             if is_name(match.group(1)):
                 yield Found(match.group(1), match.start(1), "means")

@@ -64,6 +64,20 @@ def heading_line(line: str) -> str:
     return cleaned.rstrip(" .:") if _is_name(cleaned) and not cleaned.endswith((",", ";")) else ""
 
 
+def run_in_heading(line: str) -> str:
+    """Heading that a paragraph without number begins with ("Governing Law. This Agreement ..."); "" for none."""
+    rest = _clean(line[:200])
+    if not rest or _HAN.search(rest[:20]):
+        return ""
+    match = _RUN_IN.match(rest)
+    if match is None or not 3 <= len(match["name"]) <= 60 or not _is_name(match["name"]):
+        return _capitals(rest)
+    words = [word for word in _WORD.findall(match["name"]) if word.lower() not in _SMALL]
+    is_titled = all(word[0].isupper() for word in words)
+    runs_on = len(line) - match.end() > 20 and rest[match.end() : match.end() + 30].strip()
+    return match["name"].strip(" \"“”'’,;-–—") if is_titled and runs_on else ""
+
+
 def shortened(line: str) -> str:
     """The beginning of a line that is a heading by its format, without markup; at most 80 characters."""
     return _clean(line).strip()[:80].rstrip()

@@ -17,7 +17,10 @@ from softlookup.documents.numbering import Label, Reading, label_at
 _LABEL = re.compile(r"(?<=[^\s(])[ \n]\((?=[A-Za-z0-9]{1,5}\)[ ])")
 _CITED = re.compile(r"[ ]*(?:of|above|below|hereof|thereof)\b")
 _REACH = 1500  # characters; members further apart are no list inside a sentence
+_REACH_AFTER_MARK = 8000  # the same for a label after a semicolon: provisos and covenants are long
+_AFTER_MARK = 0.4
 _STRENGTH = 0.3
+STANDS_ALONE = 1.0  # strength from which a label inside a line is as good as one that begins it
 
 
 @dataclass(slots=True)
@@ -44,8 +47,10 @@ class InlineLists:
 
         ``readings`` are those of the sequence ``name`` and grow too; ``walls`` are offsets that no list crosses.
         """
-        if not name.endswith("()") or not any(self.candidates[key].in_line for key in run):
+        if not name.endswith("()"):
             return [list(run)]
+        if not any(self._is_inner(key) for key in run):
+            return [self._with_beginning(list(run), name, readings, walls)]
         pieces: list[list[int]] = []
         for key in run:
             if pieces and self._is_near(pieces[-1][-1], key, walls):
@@ -60,15 +65,38 @@ class InlineLists:
                 found.append(complete)
         return found
 
+    def _with_beginning(
+        self, run: list[int], name: str, readings: dict[int, Reading], walls: Sequence[int]
+    ) -> list[int]:
+        """``run`` with the members before its first one, when all of them stand in the sentence before it."""
+        upper = self.candidates[run[0]].start
+        lower = self._wall(walls, upper)
+        missing: list[int] = []
+        for wanted in range(readings[run[0]].values[0] - 1, 0, -1):
+            hit = self._find(name, wanted, readings, lower, upper)
+            if hit is None:
+                return run
+            missing.append(hit)
+            upper = self.candidates[hit].start
+        return [*missing[::-1], *run]
+
+    def _is_inner(self, key: int) -> bool:
+        """True for a label in mid-sentence; one after a full stop is a line whose break was lost."""
+        candidate = self.candidates[key]
+        return candidate.in_line and candidate.strength < STANDS_ALONE
+
     def _is_near(self, key: int, following: int, walls: Sequence[int]) -> bool:
         """True when ``following`` may go on with the list of ``key``: labels on lines always may."""
         here, there = self.candidates[key].start, self.candidates[following]
-        return not there.in_line or (there.start - here <= _REACH and self._wall(walls, there.start) <= here)
+        if not self._is_inner(following):
+            return True
+        reach = _REACH_AFTER_MARK if there.strength >= _AFTER_MARK else _REACH
+        return there.start - here <= reach and self._wall(walls, there.start) <= here
 
     def _complete(
         self, run: list[int], name: str, readings: dict[int, Reading], walls: Sequence[int], after: int
     ) -> list[int]:
-        if not any(self.candidates[key].in_line for key in run):
+        if not any(self._is_inner(key) for key in run):
             return run
         found: list[int] = []
         for key in run:
@@ -87,11 +115,11 @@ class InlineLists:
         return self._with_tail(found, name, readings, walls)
 
     def _without_inline(self, run: Sequence[int]) -> list[int]:
-        kept = [key for key in run if not self.candidates[key].in_line]
+        kept = [key for key in run if not self._is_inner(key)]
         return kept if 2 * len(kept) > len(run) else []
 
     def _with_tail(self, run: list[int], name: str, readings: dict[int, Reading], walls: Sequence[int]) -> list[int]:
-        while self.candidates[run[-1]].in_line:
+        while self._is_inner(run[-1]):
             last = self.candidates[run[-1]]
             place = bisect_left(walls, last.start + 1)
             end = walls[place] if place < len(walls) else len(self.text)

@@ -6,30 +6,25 @@ with no 9.9 names nothing, because a decimal number is one label and not a step 
 
 from __future__ import annotations
 
+import itertools
 import re
-import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from softlookup.documents.label_steps import LabelSteps, Place
 from softlookup.documents.model import Clause
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_labels import FALLBACKS, LabelKey, label_key, number_value
+from softlookup.documents.reference_labels import FALLBACKS, LabelKey, label_key
 
 _SAME_LABEL_TRIED = 3  # clauses with the same label that are compared on either side of the source
-# what a drafter calls 第（一）款 is printed as （一）; in statutes （一） is a 项 and a 款 is a paragraph
-_BRACKETS_ARE_PARAGRAPHS = re.compile(r"第\s*[（(][^（）()\s]{1,4}[）)]\s*款")
-_PRINTED_ITEM = re.compile(r"\(\s?([^()\s]{1,6})\s?\)|(?:^|[:;。\n][ \t]{0,8})(\d{1,2})[.、](?!\d)")
-_PRINTED_NUMBER = re.compile(r"(?:^|\n[ \t]{0,8}|[.;:]\s)(\d+(?:\.\d+)+)(?!\d)")
-_SENTENCE = re.compile(r"[。；：，:;,]|\.\s")
-
-
-class Place(NamedTuple):
-    """Index of a clause; ``exact`` tells whether the whole label led there, not only its first steps."""
-
-    clause: int
-    exact: bool
+_TARGETS_MOST = 8  # targets of an ambiguous reference
+_ENTRY_MOST = 200  # characters: a clause with the same label that is no longer and much shorter is an index entry
+_ENTRY_SHARE = 4
+_BOOK_TITLE = re.compile(r"\S{1,12}编")
+_RECITALS = re.compile(
+    r"(?:recitals?|background|whereas|preliminary\s+statements?|w\s*i\s*t\s*n\s*e\s*s\s*s\s*e\s*t\s*h)\b", re.IGNORECASE
+)
 
 
 class LabelIndex:
@@ -53,10 +48,12 @@ class LabelIndex:
                 self._beside[space, label.parts[:-1], len(label.parts)] += places
         for places in self._beside.values():
             places.sort()
-        self._bracketed_paragraphs = _BRACKETS_ARE_PARAGRAPHS.search(text) is not None
-        self._steps: dict[int, dict[str, int]] = {}
-        self._printed: dict[int, frozenset[str]] = {}
-        self._lines: dict[int, int] = {}
+        self._steps = LabelSteps(text, positions, self._children)
+        self.walk, self.paragraphs = self._steps.walk, self._steps.paragraphs
+        self._runs = self._counted_runs()
+        # recitals (A), (B) stand beside each other without a clause around them
+        self._outer_items = {item.parts[0]: root for root in reversed(self._roots) if (item := self._item_at(root))}
+        self._titles = [c.index for c in positions.clauses if not c.number and _BOOK_TITLE.fullmatch(c.heading)]
 
     def _register(self, clause: Clause) -> tuple[str, LabelKey | None]:
         space, above = self._keys[clause.parent] if clause.parent is not None else ("", None)
@@ -68,7 +65,7 @@ class LabelIndex:
             return f"{label.kind} {'.'.join(label.parts)}", None
         if above is not None and above.kind in ("clause", "article", "item"):
             # "(a)" below 8.2 is 8.2(a), and a bare "1" below "1" is 1.1; "5.1" below "ARTICLE V" stands alone
-            single = re.fullmatch(r"[\d\W]{1,5}", clause.number) and len(label.parts) == 1
+            single = re.fullmatch(r"[\d\W]{1,5}|[a-z]{1,5}", clause.number) and len(label.parts) == 1
             if label.kind == "item" or (single and above.kind != "article" and not self._counts_itself(clause, label)):
                 label = LabelKey(above.kind, (*above.parts, *label.parts))
         self._by_key[space, label].append(clause.index)
@@ -79,6 +76,23 @@ class LabelIndex:
         first = next((child for child in self.children(clause.index) if self.clause(child).number), None)
         below = label_key(self.clause(first).number) if first is not None else None
         return below is not None and len(below.parts) == 2 and below.parts[:1] == label.parts
+
+    def _item_at(self, index: int) -> LabelKey | None:
+        label = label_key(self.clause(index).number) if self.clause(index).number else None
+        return label if label is not None and label.kind == "item" else None
+
+    def _counted_runs(self) -> list[int]:
+        """For each clause how often the outermost count of its namespace has begun again before it."""
+        runs, started, last = [], 0, ("", 0)
+        for clause in self._positions.clauses:
+            space, key = self._keys[clause.index]
+            own = clause.number and key is not None and key.kind == "clause" and len(key.parts) == 1
+            if own and key is not None and key.parts[0].isdigit():
+                value = int(key.parts[0])
+                started += value == 1 and space == last[0] and last[1] > 1
+                last = (space, value)
+            runs.append(started)
+        return runs
 
     def clause(self, index: int) -> Clause:
         """Clause ``index``."""
@@ -135,7 +149,37 @@ class LabelIndex:
         if article is None or below == article or self.clause(below).parent != article:
             return index
         bracketed = self.clause(below).number[:1] in ("(", "（")
-        return article if bracketed and not (self._bracketed_paragraphs or self._heading_only(article)) else below
+        return (
+            article
+            if bracketed and not (self._steps.brackets_are_paragraphs or self._steps.heading_only(article))
+            else below
+        )
+
+    def lineage(self, index: int) -> Iterator[int]:
+        """Clause ``index``, its parent, its grandparent, ..."""
+        return (clause.index for clause in self._positions.lineage(index))
+
+    def counted_through(self, index: int) -> bool:
+        """Whether clause ``index`` has a number of several parts: 7.2, and not （二） below 7."""
+        key = label_key(self.clause(index).number)
+        return key is not None and key.kind == "clause" and len(key.parts) > 1
+
+    def titled_part(self, source: int) -> tuple[int, ...]:
+        """The unnumbered title before ``source`` that names a book (合同编): 本编 of a text that is one book."""
+        return tuple(self._titles[: bisect_left(self._titles, source)][-1:])
+
+    def headed(self, heading: str, after: int) -> tuple[int, ...]:
+        """The first clause from ``after`` on that has ``heading``."""
+        later = (c.index for c in self._positions.clauses[after:] if c.heading and c.heading.strip().endswith(heading))
+        return tuple(itertools.islice(later, 1))
+
+    def recitals(self) -> int | None:
+        """The clause that holds the recitals: by its heading, or by "WHEREAS" at its start."""
+        for clause in self._positions.clauses:
+            words = self._text[clause.span.start : clause.span.start + 60].lstrip("#* \t\n")
+            if _RECITALS.match(clause.heading or words.removeprefix(clause.number).lstrip(" .")):
+                return clause.index
+        return None
 
     def siblings(self, index: int) -> list[int]:
         """Clauses beside ``index``, itself included, in document order; a numbered one sees numbered ones.
@@ -199,21 +243,40 @@ class LabelIndex:
     def _longest(self, space: str, label: LabelKey, source: int, head: int, outer: int | None) -> Place | None:
         """The clause with the most leading parts of ``label``, and the steps from there."""
         for length in range(len(label.parts), 0, -1):
-            candidates = self._candidates(space, LabelKey(label.kind, label.parts[:length]), source, outer)
+            candidates, rivals = self._candidates(space, LabelKey(label.kind, label.parts[:length]), source, outer)
             if length < head:  # a part of a decimal number: only the text can print the whole of it
                 number = ".".join(label.parts[:head])
-                candidates = [c for c in candidates if number in self._printed_in(c)]
+                candidates = [c for c in candidates if number in self._steps.printed_in(c)]
                 if candidates:
                     return Place(candidates[0], exact=True)
             elif candidates and length == len(label.parts):
-                return Place(candidates[0], exact=True)
+                return Place(candidates[0], exact=True, rivals=rivals)
             elif candidates:
                 places = [self.walk(c, label.parts[length:]) for c in candidates]
                 return next((place for place in places if place.exact), places[0])
         return None
 
-    def _candidates(self, space: str, label: LabelKey, source: int, outer: int | None) -> list[int]:
-        """Clauses with the key ``label``, the closest relatives of ``source`` first: labels repeat in every article."""
+    def _likeness(self, candidates: Sequence[int], source: int) -> dict[int, tuple[int, bool, bool]]:
+        """What speaks for each clause with the label that ``source`` names, the strongest reason first.
+
+        It has ancestors in common with the source; it is counted in the same run ("1." begins another); it is not
+        much shorter than another, as the lines of an index are.
+        """
+        mine = {clause.index for clause in self._positions.lineage(source)}
+        longest = max((len(self.clause(c).span) for c in candidates), default=0)
+        return {
+            c: (
+                sum(above.index in mine for above in self._positions.lineage(c)),
+                self._runs[c] == self._runs[source],
+                len(self.clause(c).span) > min(_ENTRY_MOST, longest / _ENTRY_SHARE),
+            )
+            for c in candidates
+        }
+
+    def _candidates(
+        self, space: str, label: LabelKey, source: int, outer: int | None
+    ) -> tuple[list[int], tuple[int, ...]]:
+        """Clauses with the key ``label``, the likeliest first, and those that are as likely as the first."""
         found = self._by_key.get((space, label), [])
         if len(found) > 2 * _SAME_LABEL_TRIED:
             at = bisect_left(found, source)
@@ -221,10 +284,11 @@ class LabelIndex:
         if outer is not None:
             found = [c for c in found if any(above.index == outer for above in self._positions.lineage(c))]
         if len(found) < 2:
-            return found
-        mine = {clause.index for clause in self._positions.lineage(source)}
-        shared = {c: sum(above.index in mine for above in self._positions.lineage(c)) for c in found}
-        return sorted(found, key=lambda c: (-shared[c], c))
+            return found, ()
+        likeness = self._likeness(found, source)
+        ordered = sorted(found, key=lambda c: (tuple(-value for value in likeness[c]), c))
+        rivals = tuple(c for c in ordered[1:] if likeness[c] == likeness[ordered[0]])
+        return ordered, rivals[: _TARGETS_MOST - 1]
 
     def _find_item(self, items: Sequence[str], source: int) -> Place | None:
         """A child (b) of the source, or of its nearest ancestor that has one, for "clause (b)" inside 5.1."""
@@ -235,88 +299,10 @@ class LabelIndex:
                 if place.exact:
                     return place
                 shorter = shorter or place
+        beside = self._outer_items.get(items[0])
+        if beside is not None and shorter is None:
+            return self.walk(beside, items[1:])
         for clause in self._positions.lineage(source):
-            if self._prints(clause.index, items[-1]):
+            if self._steps.prints(clause.index, items[-1]):
                 return Place(clause.index, exact=True)
         return shorter
-
-    def walk(self, index: int, steps: Sequence[str]) -> Place:
-        """Follow ``steps`` ("a", "2", "款2") below clause ``index`` as far as they lead."""
-        for at, step in enumerate(steps):
-            following = self._paragraph(index, step) if step[0] == "款" else self._labelled(index).get(step)
-            if following is None:  # (i), (ii), ... may run inside the text
-                return Place(index, exact=step[0] != "款" and all(self._prints(index, rest) for rest in steps[at:]))
-            index = following
-        return Place(index, exact=True)
-
-    def _paragraph(self, index: int, step: str) -> int | None:
-        """The clause of 第二款: a numbered child, an unnumbered one, or ``index`` itself if it has two paragraphs."""
-        number = int(step[1:]) if step[1:].isdigit() else 0
-        bare = self._heading_only(index)
-        child = self._labelled(index).get(step[1:])
-        if child is not None and (bare or self._bracketed_paragraphs or self.clause(child).number[0] not in "(（"):
-            return child
-        plain = [c for c in self.children(index) if not self.clause(c).number]
-        place = number - 1 if bare else number - 2
-        if 0 <= place < len(plain):
-            return plain[place]
-        return index if 0 < number <= self._paragraphs(index) else None
-
-    def _heading_only(self, index: int) -> bool:
-        """Whether the clause says nothing before its first child: （一） is then its first 款."""
-        children = self.children(index)
-        if not children:
-            return False
-        span = self.clause(index).span
-        own = self._text[span.start : min(span.start + 100, self.clause(children[0]).span.start)]
-        return len(own) < 100 and not _SENTENCE.search(own.strip()[len(self.clause(index).number) :].strip(".、．"))
-
-    def _paragraphs(self, index: int) -> int:
-        """Paragraphs of the clause, its heading included: a generous count, since lines may be wrapped."""
-        if index not in self._lines:
-            self._lines[index] = sum(bool(line.strip()) for line in self._own_text(index).split("\n"))
-        return max(1, self._lines[index])
-
-    def _prints(self, index: int, step: str) -> bool:
-        return step.startswith("款") or step in self._printed_in(index)
-
-    def _printed_in(self, index: int) -> frozenset[str]:
-        """Labels that stand inside the own text of the clause: "(c)" as "c", "2." as "2", "9.1" as "9.1"."""
-        if index not in self._printed:
-            own = self._own_text(index)
-            items = {m.group(1) or m.group(2) for m in _PRINTED_ITEM.finditer(own)}
-            numbers = {match.group(1) for match in _PRINTED_NUMBER.finditer(own)}
-            lowered = {i.lower() if i.isascii() and i.isalpha() else number_value(i) for i in items}
-            self._printed[index] = frozenset(lowered | numbers)
-        return self._printed[index]
-
-    def _own_text(self, index: int) -> str:
-        """Text of the clause without its label and without its labelled descendants, NFKC."""
-        clause = self.clause(index)
-        pieces, at = [], clause.span.start
-        for child in self._labelled_children(index):
-            pieces.append(self._text[at : self.clause(child).span.start])
-            at = self.clause(child).span.end
-        pieces.append(self._text[at : clause.span.end])
-        own = unicodedata.normalize("NFKC", "\n".join(pieces)).lstrip()
-        return own.removeprefix(unicodedata.normalize("NFKC", clause.number))
-
-    def _labelled(self, index: int) -> dict[str, int]:
-        """Last label part -> labelled child, through unnumbered paragraphs that hold the list."""
-        if index not in self._steps:
-            steps: dict[str, int] = {}
-            for child in self._labelled_children(index):
-                label = label_key(self.clause(child).number)
-                if label and not label.opens_namespace:
-                    steps.setdefault(label.parts[-1], child)
-            self._steps[index] = steps
-        return self._steps[index]
-
-    def _labelled_children(self, index: int) -> Iterator[int]:
-        waiting = list(reversed(self.children(index)))
-        while waiting:
-            child = waiting.pop()
-            if self.clause(child).number:
-                yield child
-            else:
-                waiting += reversed(self.children(child))

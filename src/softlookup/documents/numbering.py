@@ -8,51 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
-_HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {
-    c: i for i, c in enumerate("〇壹贰叁肆伍陆柒捌玖")
-}
-_HAN_DIGITS |= {"○": 0, "两": 2, "兩": 2, "貳": 2, "參": 3, "陸": 6, "叄": 3}
-_HAN_UNITS = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000, "万": 10000, "萬": 10000}
-_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
-_ROMAN_FORM = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})\Z")
-_WORD_NUMBERS = {
-    word: value
-    for value, word in enumerate(
-        [
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ],
-        start=1,
-    )
-}
-_WORD_NUMBERS |= {
-    word: value
-    for value, word in enumerate(
-        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"],
-        start=1,
-    )
-}
-_CIRCLED = {chr(0x2460 + i): i + 1 for i in range(20)}
+from softlookup.documents.numerals import ENCLOSED as ENCLOSED  # noqa: PLC0414
+from softlookup.documents.numerals import HAN, WORD_NUMBERS, enclosed_number
+from softlookup.documents.numerals import han_number as han_number  # noqa: PLC0414
+from softlookup.documents.numerals import letter_number as letter_number  # noqa: PLC0414
+from softlookup.documents.numerals import roman_number as roman_number  # noqa: PLC0414
 
 # full-width letters, digits and marks: one character each, so offsets stay
 FOLD = {0xFF01 + i: 0x21 + i for i in range(94)} | {
@@ -64,8 +25,18 @@ FOLD = {0xFF01 + i: 0x21 + i for i in range(94)} | {
 }
 FOLD |= {0x202F: 0x20, 0x09: 0x20, 0x200B: 0x20, 0xFEFF: 0x20}
 
-_HAN = "〇○零一二三四五六七八九十百千万两兩壹贰叁肆伍陆柒捌玖拾佰貳參陸"
-_WORDS = "|".join(sorted(_WORD_NUMBERS, key=len, reverse=True))
+# letters of other alphabets that look like Latin ones: a label with them reads as it looks, and is flagged
+_LOOKS_LIKE = dict(
+    zip(
+        "асеорхуіјѕԁһԛԝАВСЕНІЈКМОРЅТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧοι",
+        "aceopxyijsdhqwABCEHIJKMOPSTXABEZHIKMNOPTYXoi",
+        strict=True,
+    )
+)
+FOLD |= {ord(sign): ord(latin) for sign, latin in _LOOKS_LIKE.items()}
+_HAN = HAN
+_SIGNS = "".join(ENCLOSED.values())
+_WORDS = "|".join(sorted(WORD_NUMBERS, key=len, reverse=True))
 _NUMERAL = rf"\d{{1,3}}|[IVXLC]{{1,8}}|(?i:{_WORDS})\b"
 _KEYWORD = r"(?i:section|clause|sec\.|paragraph)|§{1,2}"
 _FORMS = (
@@ -82,7 +53,8 @@ _FORMS = (
     # Schedule 2, Exhibit A-1
     (
         r"(?P<sched>(?i:schedule|exhibit|annex|appendix|attachment|addendum)[ ]{1,3}(?P<schedn>\"?"
-        r"(?:[A-Z](?:-?\d{1,2}(?:\.\d{1,2})?)?|\d{1,2}(?:[.-]\d{1,3}|[A-Z])?|[IVX]{1,5})\"?)(?![A-Za-z0-9']))"
+        r"(?:[A-Z](?:-?\d{1,2}(?:\.\d{1,2})?|-[A-Z])?|\d{1,2}(?:(?:[.-]\d{1,3}){1,3}|[.-]?[A-Z])?|[IVX]{1,5})\"?"
+        r"(?:\([a-z0-9]{1,3}\)){0,3})(?![A-Za-z0-9']))"
     ),
     # ARTICLE V, Article Ten
     rf"(?P<art>(?P<artw>(?i:article|part|title))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?![A-Za-z0-9])(?!\.\d))",
@@ -90,16 +62,18 @@ _FORMS = (
     rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z]))(?![A-Za-z0-9])(?!\.\d))",
     # 5.2, Section 5.2, "2. 2. 1." as some scans print it; no date, amount or share
     (
-        rf"(?P<dec>(?:(?P<decw>{_KEYWORD}|(?i:article))[ ]{{0,4}})?(?P<decn>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}}"
-        r"|\d{1,2}(?:\.[ ]{1,2}\d{1,2}){1,5}(?=\.[ ])|[IVX]{1,5}(?:\.\d{1,2}){1,3})(?![\d%,/:]|\.\d))"
+        rf"(?P<dec>(?:(?P<decw>{_KEYWORD}|(?i:article))[ ]{{0,4}})?(?P<decn>\d{{1,3}}[A-Z]?(?:\.\d{{1,3}}){{1,5}}"
+        r"|\d{1,2}(?:\.[ ]{1,2}\d{1,2}){1,5}(?=\.[ ])|[IVX]{1,5}(?:\.\d{1,2}){1,3})(?P<deca>[A-Z](?![A-Za-z\d]))?"
+        r"(?![\d%,/:]|\.\d))"
     ),
     # 5.  5)  5、
-    r"(?P<one>(?P<onen>\d{1,3})(?:[.、:)](?!\d)|[ ]{1,9}(?=[A-Z\"“])))",
+    # 5A.
+    r"(?P<one>(?P<onen>\d{1,4})(?:(?P<onea>[A-Z])(?:[.、:)](?!\d)|[ ]{1,9}(?=[A-Z\"“]))|[.、:)](?!\d)|[ ]{1,9}(?=[A-Z\"“])))",
     # (a) (iv) (B) (3)
-    r"(?P<par>\([ ]?(?P<parn>[a-z]{1,2}|[ivxl]{1,6}|[A-Z]{1,2}|[IVX]{1,5}|\d{1,2})[ ]?\))",
+    r"(?P<par>\([ ]?(?P<parn>[a-z]{1,3}|[ivxl]{1,6}|[A-Z]{1,2}|[IVX]{1,5}|\d{1,2})[ ]?\))",
     # a.  a)  A.  IV.
-    r"(?P<half>(?P<halfn>[A-Z]|[a-z]|[ivx]{1,6}|[IVXL]{1,6})(?P<halfm>[.)])(?:(?=[ ])|(?<=\))(?=[A-Z\"“])))",
-    r"(?P<circ>[①-⑳])",
+    r"(?P<half>(?P<halfn>(?P<twice>[A-Za-z])(?P=twice)|[A-Z]|[a-z]|[ivx]{1,6}|[IVXL]{1,6})(?P<halfm>[.)])(?:(?=[ ])|(?<=\))(?=[A-Z\"“])))",
+    rf"(?P<circ>[{_SIGNS}])[.、]?",
 )
 _PATTERN = re.compile("|".join(_FORMS))
 _ZH_STYLES = {
@@ -112,12 +86,29 @@ _ZH_STYLES = {
 }
 
 
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+
+def has_chinese(text: str) -> bool:
+    """Whether ``text`` holds a Chinese character: without one no Chinese pattern can match."""
+    return _CHINESE.search(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to read a label: ``style`` names the sequence it counts in, ``values`` its place there."""
+    """One way to read a label: ``style`` names the sequence it counts in, ``values`` its place there.
+
+    ``inserted`` is the letter of a clause put in later: 1 for the A of "5A", which stands between 5 and 6.
+    """
 
     style: str
     values: tuple[int, ...]
+    inserted: int = 0
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """``values`` with the inserted letter: (5, 1) for "5A"."""
+        return (*self.values, self.inserted) if self.inserted else self.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,51 +160,6 @@ def parse_label(label: str) -> Label | None:
     return None
 
 
-def han_number(numeral: str) -> int | None:
-    """Value of a Chinese numeral ("三十五", "一○一", "贰拾", "35"); None when it is none."""
-    if numeral.isdigit() and numeral.isascii():
-        return int(numeral)
-    if not any(c in _HAN_UNITS for c in numeral):
-        digits = [_HAN_DIGITS.get(c) for c in numeral]
-        if not digits or None in digits:
-            return None
-        return int("".join(str(d) for d in digits))
-    total = current = 0
-    for character in numeral:
-        if character in _HAN_DIGITS:
-            current = _HAN_DIGITS[character]
-        elif character in _HAN_UNITS:
-            unit = _HAN_UNITS[character]
-            if unit == 10000:
-                total, current = (total + current) * unit, 0
-            else:
-                total, current = total + max(current, 1) * unit, 0
-        else:
-            return None
-    return total + current
-
-
-@lru_cache(maxsize=512)
-def roman_number(numeral: str) -> int | None:
-    """Value of a Roman numeral in either case; None when it is none."""
-    lower = numeral.lower()
-    if not lower or not _ROMAN_FORM.match(lower):
-        return None
-    total = 0
-    for here, after in zip(lower, lower[1:] + " ", strict=True):
-        value = _ROMAN_DIGITS[here]
-        total += -value if _ROMAN_DIGITS.get(after, 0) > value else value
-    return total
-
-
-def letter_number(letters: str) -> int | None:
-    """Value of "a", ..., "z", "aa", "bb" (letters repeat, as in word processors); None when it is none."""
-    lower = letters.lower()
-    if not lower or len(set(lower)) != 1 or not "a" <= lower[0] <= "z":
-        return None
-    return ord(lower[0]) - 96 + 26 * (len(lower) - 1)
-
-
 def _squeezed(number: str) -> str:
     return re.sub(r"\s+", " ", number)
 
@@ -221,7 +167,7 @@ def _squeezed(number: str) -> str:
 def _numeral(text: str) -> int | None:
     if text.isdigit():
         return int(text)
-    return _WORD_NUMBERS.get(text.lower()) or roman_number(text)
+    return WORD_NUMBERS.get(text.lower()) or roman_number(text)
 
 
 def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
@@ -235,9 +181,15 @@ def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
         return _letter_readings(match["halfn"], match["halfm"])
     if match["dec"]:
         first, *rest = match["decn"].replace(" ", "").split(".")
+        if first[0].isdigit() and first[-1].isalpha():  # 3A.2 is in the inserted clause 3A
+            first, rest = first[:-1], [str(letter_number(first[-1])), *rest]
         head = _numeral(first)
-        return (Reading(f"decimal{1 + len(rest)}", (head, *map(int, rest))),) if head is not None else ()
-    return _one(*_simple_reading(match))
+        inserted = letter_number(match["deca"] or "") or 0
+        return (Reading(f"decimal{1 + len(rest)}", (head, *map(int, rest)), inserted),) if head is not None else ()
+    if match["circ"]:
+        sign = enclosed_number(match["circ"])
+        return _one(*sign) if sign else ()
+    return _one(*_simple_reading(match), letter_number(match["onea"] or "") or 0)
 
 
 def _simple_reading(match: re.Match[str]) -> tuple[str, int | None]:
@@ -250,11 +202,11 @@ def _simple_reading(match: re.Match[str]) -> tuple[str, int | None]:
         return ("article" if match["artw"].lower() == "article" else "part"), _numeral(match["artn"])
     if match["sec"]:
         return "section", _numeral(match["secn"])
-    if match["circ"]:
-        return "circled", _CIRCLED[match["circ"]]
     value = int(match["onen"])
     style = {")": "number)", "、": "decimal1、"}.get(match["one"].rstrip()[-1:], "decimal1")
-    return style, value if 0 < value < 200 else None
+    is_marked = not match["one"][-1:].isspace()
+    is_year = 1900 <= value <= 2100
+    return style, value if 0 < value < (10_000 if is_marked else 200) and not is_year else None
 
 
 def _zh_readings(match: re.Match[str]) -> tuple[Reading, ...]:
@@ -279,12 +231,17 @@ def _letter_readings(token: str, marks: str) -> tuple[Reading, ...]:
     case = "upper" if token.isupper() else "lower"
     found: list[Reading] = []
     letter, roman = letter_number(token), roman_number(token)
-    if letter is not None and (len(token) == 1 or letter <= 52):
+    if letter is not None and (len(token) == 1 or letter <= 78):
         found.append(Reading(f"{case}-letter{marks}", (letter,)))
     if roman is not None and roman <= 60:
         found.append(Reading(f"{case}-roman{marks}", (roman,)))
     return tuple(found)
 
 
-def _one(style: str, value: int | None) -> tuple[Reading, ...]:
-    return () if value is None else (Reading(style, (value,)),)
+def _one(style: str, value: int | None, inserted: int = 0) -> tuple[Reading, ...]:
+    return () if value is None else (Reading(style, (value,), inserted),)
+
+
+def is_confusable(printed: str) -> bool:
+    """True for a label with letters of another alphabet that look like Latin ones ("(а)" with a Cyrillic а)."""
+    return any(character in _LOOKS_LIKE for character in printed)

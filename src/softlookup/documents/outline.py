@@ -17,7 +17,10 @@ _RANK = {
     "section": 5, "zh-article": 5,
 }  # fmt: skip
 _LIST_STYLES = frozenset(("zh-list", "upper-roman.", "upper-letter.", "decimal1", "decimal1、"))
+_MAIN_LISTS = ("decimal1", "upper-roman.", "zh-list")
+_LETTERED = frozenset(("upper-letter", "lower-letter", "upper-roman", "lower-roman", "number", "zh-paren"))
 _DEEPEST = 30  # clauses inside one another; hostile input nests without end
+DEFINITION = "definition"  # a paragraph that defines one term: lists inside it are its own
 BOUNDARY = "boundary"  # unnumbered text that ends every clause before it: a signature block
 
 
@@ -31,18 +34,26 @@ class Node:
     number: str = ""
     style: str = ""
     values: tuple[int, ...] = ()
+    inserted: int = 0  # the letter of "5A"
     heading: str = ""
     parent: int | None = None
     source: LabelSource = "typed"
     outline: int = 0  # depth of an unnumbered heading
     list_id: str = ""  # the automatic list that the label counts in
     list_level: int = 0
+    recital: bool = False
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """``values`` with the inserted letter: (5, 1) for "5A"."""
+        return (*self.values, self.inserted) if self.inserted else self.values
 
 
 def nest(nodes: Sequence[Node], lists: Lists) -> None:
     """Set the ``parent`` of every node; ``nodes`` are in document order, ``lists`` is their survey."""
     stack: list[int] = []
     allowed: dict[str, frozenset[str]] = {}
+    latest: dict[str, int] = {}  # style -> last node of it since the last schedule
     outer = _outer_styles(nodes)
     for index, node in enumerate(nodes):
         is_fact = bool(node.list_id) and node.style != "schedule" and place(nodes, stack, index, lists)
@@ -50,12 +61,45 @@ def nest(nodes: Sequence[Node], lists: Lists) -> None:
             if all(nodes[at].style != node.style for at in stack):
                 depth = next((d for d, at in enumerate(stack) if (node.style, nodes[at].style) in outer), len(stack))
                 del stack[depth:]
+                if node.style not in allowed and _follows_recitals(nodes, stack, index):
+                    stack.clear()
+            _resume(nodes, stack, index, latest)
             _pop_for(nodes, stack, index, allowed)
         del stack[_DEEPEST:]
         node.parent = stack[-1] if stack else None
         if node.style not in allowed:
             allowed[node.style] = frozenset(nodes[i].style for i in stack)
+        if node.style == "schedule":
+            latest.clear()
+        latest[node.style] = index
         stack.append(index)
+
+
+def _resume(nodes: Sequence[Node], stack: list[int], index: int, latest: dict[str, int]) -> None:
+    """Return to the list "4." when "5." comes after a foreign 2.3 that ended it: an amendment quotes the clause."""
+    node = nodes[index]
+    before = latest.get(node.style)
+    if not node.style.startswith("decimal1") or before is None or before in stack or node.list_id:
+        return
+    is_next = nodes[before].values == (node.values[0] - 1,)
+    foreign = bool(stack) and _is_multipart(nodes[stack[-1]]) and nodes[stack[-1]].values[0] != node.values[0] - 1
+    if is_next and foreign and all(nodes[at].style != node.style for at in stack):
+        above = nodes[before].parent
+        del stack[stack.index(above) + 1 if above in stack else 0 :]
+
+
+def _follows_recitals(nodes: Sequence[Node], stack: Sequence[int], index: int) -> bool:
+    """True when the first list of a kind comes after a lettered list that is over, as clauses do after recitals.
+
+    A lettered list goes on after what stands inside one of its members; recitals do not.
+    """
+    if not stack or nodes[index].values != (1,) or not nodes[index].style.startswith(_MAIN_LISTS):
+        return False
+    before = nodes[stack[0]]
+    if nodes[stack[0]].parent is not None or before.style.rstrip("().") not in _LETTERED or before.list_id:
+        return False
+    later = next((node for node in nodes[index + 1 : index + 2000] if node.style == before.style), None)
+    return later is None or later.values != (before.values[0] + 1,)
 
 
 def _outer_styles(nodes: Sequence[Node]) -> frozenset[tuple[str, str]]:
@@ -100,11 +144,15 @@ def _pop_for(nodes: Sequence[Node], stack: list[int], index: int, allowed: dict[
     elif node.style == BOUNDARY:
         _pop_while(nodes, stack, lambda top: top.style != "schedule")
     elif node.style == "heading":
+        beside = (d for d, at in enumerate(stack) if nodes[at].style == "heading" and nodes[at].outline >= node.outline)
+        del stack[next(beside, len(stack)) :]
         _pop_while(
             nodes,
             stack,
             lambda top: not (top.style == "schedule" or _outline(top) < node.outline),
         )
+    elif node.style == DEFINITION:
+        del stack[next((depth for depth, at in enumerate(stack) if nodes[at].style == DEFINITION), len(stack)) :]
     elif node.style in _RANK:
         _pop_ranked(nodes, stack, index, allowed)
     elif node.style.startswith("decimal"):
@@ -200,13 +248,25 @@ def _continue_open(nodes: Sequence[Node], stack: list[int], index: int) -> bool:
     """Pop to the open list that the label continues: the next number first, then one with a small gap."""
     node = nodes[index]
     value = node.values[0] if node.values else 0
-    same = [depth for depth in range(len(stack) - 1, -1, -1) if nodes[stack[depth]].style == node.style]
-    for steps in ((1,), (2, 3, 4)):
-        for depth in same:
-            if value - nodes[stack[depth]].values[0] in steps:
-                del stack[depth:]
-                return True
-    return False
+    same = _open_lists(nodes, stack, node)
+    steps = {depth: value - nodes[stack[depth]].values[0] for depth in same}
+    if node.inserted:  # 5A after 5, 5B after 5A
+        steps = {depth: 1 for depth, step in steps.items() if step == 0} or steps
+    ahead = [depth for depth in same if steps[depth] > 0]
+    if not ahead:
+        return False
+    # the next number first, then the nearest: a gap is where clauses were left out
+    nearest = min(ahead, key=lambda depth: (steps[depth] != 1, min(steps[depth], 5), -depth))
+    del stack[nearest:]
+    return True
+
+
+def _open_lists(nodes: Sequence[Node], stack: Sequence[int], node: Node) -> list[int]:
+    """Depths of the open lists that ``node`` may go on with, innermost first; a new list in a definition is its own."""
+    wall = max((depth for depth, at in enumerate(stack) if nodes[at].style == DEFINITION), default=-1)
+    lowest = wall if node.values == (1,) else -1
+    same = [depth for depth in range(len(stack) - 1, lowest, -1) if nodes[stack[depth]].style == node.style]
+    return [depth for depth in same if depth > wall] or same
 
 
 def _pop_listed(nodes: Sequence[Node], stack: list[int], index: int) -> None:
@@ -214,7 +274,7 @@ def _pop_listed(nodes: Sequence[Node], stack: list[int], index: int) -> None:
     if _continue_open(nodes, stack, index):
         return
     node = nodes[index]
-    innermost = next((d for d in range(len(stack) - 1, -1, -1) if nodes[stack[d]].style == node.style), None)
+    innermost = next(iter(_open_lists(nodes, stack, node)), None)
     if innermost is None:
         return
     is_inside = innermost < len(stack) - 1

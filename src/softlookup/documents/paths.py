@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 
 from softlookup.documents.model import Clause
-from softlookup.documents.outline import Node
+from softlookup.documents.numerals import han_numeral
+from softlookup.documents.outline import DEFINITION, Node
 
+_PLAIN_DIGITS = {0xFF10 + digit: 0x30 + digit for digit in range(10)} | {0xFF0E: 0x2E}
 _CHAPTERS = frozenset(("zh-part", "zh-subpart", "zh-chapter", "zh-division", "part"))
 
 
@@ -18,17 +20,21 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
     """
     parent, number = node.parent, node.number
     base = clauses[parent].path if parent is not None else ""
+    if node.style == "zh-paragraph":
+        return f"{base}第{han_numeral(node.values[0])}款"
     if not number:
-        return f"{base} ¶{paragraph}" if base and node.style == "paragraph" else base and f"{base} ¶"
+        return f"{base} ¶{paragraph}" if base and node.style in ("paragraph", DEFINITION) else base and f"{base} ¶"
     if node.style == "schedule":
         return _title(number)
-    space = _namespace(parent, nodes, clauses)
+    space = _namespace(node, nodes, clauses)
     prefix = f"{space}/" if space else ""
     if (node.style.startswith("decimal") and len(node.values) > 1) or node.style == "zh-article":
         bare = re.sub(r"^(?i:section|clause|article|sec\.|paragraph|§+)\s*", "", number)
-        return prefix + (bare.replace(" ", "") if bare.isascii() else bare)
+        return prefix + bare.replace(" ", "").translate(_PLAIN_DIGITS)
     if node.style in ("part", "zh-part", "zh-subpart", "zh-chapter", "article"):
         return prefix + _title(number)
+    if parent is not None and nodes[parent].style in (DEFINITION, "zh-paragraph"):
+        return _below(base, "", number)
     anchor = _numbered_anchor(parent, nodes)
     if anchor is None:
         return prefix + number
@@ -53,12 +59,13 @@ def _title(number: str) -> str:
     return f"{word.capitalize()} {rest}" if rest and word.isascii() else number
 
 
-def _namespace(parent: int | None, nodes: Sequence[Node], clauses: Sequence[Clause]) -> str:
+def _namespace(node: Node, nodes: Sequence[Node], clauses: Sequence[Clause]) -> str:
+    parent = node.parent
     while parent is not None:
         if nodes[parent].style == "schedule":
             return clauses[parent].path
         parent = nodes[parent].parent
-    return ""
+    return "Recitals" if node.recital else ""
 
 
 def _numbered_anchor(parent: int | None, nodes: Sequence[Node]) -> int | None:

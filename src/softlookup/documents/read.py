@@ -12,37 +12,31 @@ from dataclasses import replace
 from pathlib import Path
 
 from softlookup.documents.definitions import find_definitions
+from softlookup.documents.file_kinds import GIVE, refuse_foreign
 from softlookup.documents.model import Document, Source, View
 from softlookup.documents.readers import ReaderResult, ReadOptions
 from softlookup.documents.readers.docx import read_docx
 from softlookup.documents.readers.edgar import is_submission, read_edgar
+from softlookup.documents.readers.encodings import decode
 from softlookup.documents.readers.html import declared_encoding, read_html
 from softlookup.documents.readers.markdown import read_markdown
 from softlookup.documents.readers.pdf import read_pdf
-from softlookup.documents.readers.text import decode, normalise_line_ends, read_text
+from softlookup.documents.readers.text import normalise_line_ends, read_plain
 from softlookup.documents.references import find_references
 from softlookup.documents.structure import build_structure
 from softlookup.errors import DocumentError
 
 MAX_BYTES = 256 * 1024 * 1024
-_OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_SAVE_AS = "save it as DOCX or PDF and read that file"
-_KNOWN = "give a DOCX, PDF, HTML, Markdown or text file"
 _HTML_START = re.compile(
-    r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*|<%.*?%>\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+    r"<(?P<page>!doctype\s+html|html|head|body)\b"
+    r"|<(?:meta|title|style|link|div|p|table|center|font|form|span|h[1-6]|ol|ul|pre|b)\b",
+    re.I,
 )
+_BEFORE_HTML = (("<!--", "-->"), ("<?", "?>"), ("<%", "%>"))
+_HTML_END = re.compile(r"</(?:html|body|div|p|table|center|font|form|span|h[1-6]|ol|ul|pre|title|b)\s*>", re.I)
 _HTML_TAG = re.compile(r"<(?:html|body|div|p|table|td|font|br|span)\b", re.I)
-_FOREIGN = (
-    (b"{\\rtf", "an RTF file", _SAVE_AS),
-    (b"\x89PNG", "a PNG picture", _KNOWN),
-    (b"\xff\xd8\xff", "a JPEG picture", _KNOWN),
-    (b"II*\0", "a TIFF picture", _KNOWN),
-    (b"MM\0*", "a TIFF picture", _KNOWN),
-    (b"GIF8", "a GIF picture", _KNOWN),
-    (b"\x1f\x8b", "a gzip archive", "unpack it first"),
-    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
-    (b"Rar!", "a RAR archive", "unpack it first"),
-)
+_HEADING = re.compile(r"^#{1,6} +\S", re.M)
+_MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
 
 
 def read_document(
@@ -63,12 +57,15 @@ def read_document(
     Raises ``DocumentError`` when the file is missing, empty, too large, encrypted, damaged or of a kind
     that is not read. What could be read only in part is told in ``Document.coverage``, not raised.
     """
-    data = _load(Path(path))
     name = os.fspath(path)
+    data = _load(Path(path), name)
     options = ReadOptions(encoding=encoding, view=view, password=password, member=member, ocr=ocr)
     kind, result = _read(data, Path(path).suffix.lower(), options)
     if not result.text.strip() and not result.coverage.skipped:
-        raise DocumentError(f"a document with text is required, {name} holds none", "check that it is the right file")
+        found = f"only {len(data)} bytes of blanks" if not data.strip() else "none"
+        raise DocumentError(
+            f"a document with text is required, {name} holds {found}", "check that it is the right file"
+        )
     structure = build_structure(result.text, result.blocks)
     clauses = structure.clauses
     terms = find_definitions(result.text, clauses)
@@ -89,75 +86,133 @@ def read_document(
     )
 
 
-def _load(path: Path) -> bytes:
+def _load(path: Path, name: str) -> bytes:
     """Bytes of the file, after the checks that need no parsing."""
+    if not name.strip():
+        raise DocumentError("the path of a document is required, an empty one came", "name a file")
     try:
-        if path.is_dir():
-            raise DocumentError(f"a file is required, {path} is a directory", "name one file in it")
+        _refuse_special(path, name)
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise DocumentError(
-                f"a file of at most {MAX_BYTES} bytes is required, {path} has {size}",
+                f"a file of at most {MAX_BYTES} bytes is required, {name} has {size}",
                 "split it into smaller files",
             )
-        if not path.is_file():
-            raise DocumentError(f"a regular file is required, {path} is none", "save the document as a file")
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise DocumentError(f"no such file: {path}", "check the path") from error
+        raise DocumentError(f"no such file: {name}", "check the path") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise DocumentError(f"cannot open {path!s}: {reason}", "check the path and its permissions") from error
+        raise DocumentError(f"cannot open {name}: {reason}", "check the path and its permissions") from error
     if not data:
-        raise DocumentError(f"a document with text is required, {path} is empty (0 bytes)", "check the file")
+        raise DocumentError(
+            f"a document with text is required, {name} is empty (0 bytes)", "check that it was saved or copied wholly"
+        )
     return data
+
+
+def _refuse_special(path: Path, name: str) -> None:
+    """Refuse what has a name but is no document: a directory, a device, a lock file of an open document."""
+    if path.is_dir():
+        raise DocumentError(f"a file is required, {name} is a directory", "name one file in it")
+    if path.exists() and not path.is_file():
+        raise DocumentError(
+            f"a regular file is required, {name} is a device or a pipe", "save the document as a file and name that"
+        )
+    locked = path.name.startswith(("~$", ".~lock.")) and path.is_file() and path.stat().st_size < 1024
+    if locked:
+        raise DocumentError(
+            f"a document is required, {name} is the lock file of a document that is open elsewhere",
+            "name the document itself, without the ~ in front",
+        )
 
 
 def _read(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, ReaderResult]:
     """Format name and reader result; content decides first, the extension second."""
-    if b"%PDF-" in data[:1024]:
+    if _is_pdf(data):
         return "pdf", read_pdf(data, options)
+    refuse_foreign(data)
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "docx", read_docx(data, options)
-    if data.startswith(_OLE2):
-        if "EncryptedPackage".encode("utf-16-le") in data:
-            raise DocumentError(
-                "a readable DOCX is required, this one is encrypted with a password",
-                "remove the password in Word and save it again",
-            )
-        raise DocumentError("DOCX or PDF is required, this is an old Word (.doc) or other OLE2 file", _SAVE_AS)
-    for magic, what, remedy in _FOREIGN:
-        if data.startswith(magic):
-            raise DocumentError(f"DOCX, PDF, HTML, Markdown or text is required, this is {what}", remedy)
+    return _read_textual(data, suffix, options)
+
+
+def _is_pdf(data: bytes) -> bool:
+    """True for a PDF; a text that only mentions the mark of one is none."""
+    at = data[:1024].find(b"%PDF-")
+    return at == 0 or (at > 0 and (not data[:at].strip(b"\xef\xbb\xbf \t\r\n\0") or b"startxref" in data[-2048:]))
+
+
+def _read_textual(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, ReaderResult]:
+    try:
+        text, notes = decode(data, encoding=options.encoding, declared=declared_encoding(data))
+    except DocumentError as error:
+        raise _renamed(suffix) or error from error
+    kind = _textual_kind(text, suffix)
+    renamed = _renamed(suffix)
+    if kind == "text" and renamed is not None:
+        raise renamed
+    _refuse_binary(text)
+    if kind == "edgar":
+        return kind, read_edgar(text, notes, options)
+    if kind == "html":
+        return kind, read_html(text, notes, options)
+    if kind == "markdown":
+        normalised, line_notes = normalise_line_ends(text)
+        return kind, read_markdown(normalised, notes + line_notes, options)
+    return kind, read_plain(text, notes)
+
+
+def _textual_kind(text: str, suffix: str) -> str:
+    """Format of a decoded file, by what it holds; the extension decides only between Markdown and plain text."""
+    head = text[:20_000].removeprefix("\ufeff")
+    if is_submission(head):
+        return "edgar"
+    start = _HTML_START.match(_after_comments(head))
+    if start and (start["page"] or (suffix not in _MARKDOWN and _HTML_END.search(head))):
+        return "html"
+    if suffix in (".htm", ".html", ".xhtml") and _HTML_TAG.search(head):
+        return "html"
+    if suffix in _MARKDOWN:
+        return "markdown"
+    return "markdown" if _is_markdown(head) else "text"
+
+
+def _after_comments(head: str) -> str:
+    """``head`` without the comments, declarations and template code that it begins with."""
+    position = len(head) - len(head.lstrip())
+    while opened := next((end for start, end in _BEFORE_HTML if head.startswith(start, position)), ""):
+        stop = head.find(opened, position)
+        if stop < 0:
+            break
+        position = stop + len(opened)
+        position += len(head[position:]) - len(head[position:].lstrip())
+    return head[position:]
+
+
+def _is_markdown(head: str) -> bool:
+    """True when a file that is not called Markdown has its headings."""
+    lines = head.count("\n") + 1
+    return 3 <= len(_HEADING.findall(head)) <= lines / 2
+
+
+def _renamed(suffix: str) -> DocumentError | None:
+    """The error for a file whose extension promises a format that it does not have."""
     if suffix in (".docx", ".docm"):
-        raise DocumentError(
+        return DocumentError(
             "a DOCX file must be a zip archive, this one is not",
             "save it again as DOCX; it may be damaged or renamed",
         )
     if suffix == ".pdf":
-        raise DocumentError(
+        return DocumentError(
             "a PDF file must start with %PDF-, this one does not",
             "fetch it again; it may be damaged or renamed",
         )
-    return _read_textual(data, suffix, options)
-
-
-def _read_textual(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, ReaderResult]:
-    text, notes = decode(data, encoding=options.encoding or declared_encoding(data))
-    _refuse_binary(text)
-    if suffix not in (".md", ".markdown"):
-        head = text[:20_000]
-        if is_submission(head):
-            return "edgar", read_edgar(text, notes, options)
-        if _HTML_START.match(head) or (suffix in (".htm", ".html", ".xhtml") and _HTML_TAG.search(head)):
-            return "html", read_html(text, notes, options)
-        return "text", read_text(data, encoding=options.encoding)
-    normalised, line_notes = normalise_line_ends(text)
-    return "markdown", read_markdown(normalised, notes + line_notes)
+    return None
 
 
 def _refuse_binary(text: str) -> None:
     sample = text[:100_000]
     controls = sum(1 for character in sample if character < " " and character not in "\n\r\t\f\v\x1b\b\x1a")
     if controls > 0.02 * len(sample) + 8:
-        raise DocumentError("a text document is required, the file holds binary data", _KNOWN)
+        raise DocumentError("a text document is required, the file holds binary data", GIVE)

@@ -29,10 +29,9 @@ _BEFORE_EN: tuple[tuple[re.Pattern[str], ReferenceEffect], ...] = tuple(
         (r"\b(?:subject\s+(?:always\s+|only\s+|further\s+)?to|conditioned\s+(?:up)?on)", "subject_to"),
     )
 )
-_AFTER_EN = re.compile(
-    r"\s*(?:\([^)]{0,100}\))?,?\s*(?:(?:does|do|shall|will)\s+not\s+apply\b|"
-    r"(?:to\s+the\s+contrary\s+)?notwithstanding\b)",
-    re.IGNORECASE,
+_AFTER_EN = re.compile(r"\s*(?:\([^)]{0,100}\))?,?\s*(?:to\s+the\s+contrary\s+)?notwithstanding\b", re.IGNORECASE)
+_NOT_APPLIED_EN = re.compile(
+    r"\s*(?:\([^)]{0,100}\))?,?\s*(?:does|do|shall|will)\s+not\s+apply\b(?!\s*[.;])", re.IGNORECASE
 )
 _OWN_ZH = r"(?:本合同|本协议|本法)?(?:的)?$"
 # words before the label, words after it
@@ -41,13 +40,17 @@ _BEFORE_ZH: tuple[tuple[re.Pattern[str], re.Pattern[str], ReferenceEffect], ...]
     for head, tail, effect in (
         # "除适用本条外，还适用……" adds and excepts nothing
         (
-            r"(?:除|除了|除非)(?:按照?|依照|依据|根据|符合|本合同|本协议|本法|适用|有|出现|发生)*$",
+            r"(?:除|除了|除非)(?:按照?|依照|依据|根据|符合|本合同|本协议|本法|适用|有|出现|发生|披露函|章程)*$",
             r"(?:外(?!，?(?:还|并|也|同时|参照|均|仍))|另有|除外)",
             "exception_to",
         ),
         (r"但(?:是|书)?[，,]?(?:符合|有|依照|属于|根据|适用)?" + _OWN_ZH, r"除外", "exception_to"),
         (r"(?:尽管|虽有|虽然|不论|无论|不管|即使)(?:有)?" + _OWN_ZH, r"", "overrides"),
-        (r"(?:不受|不适用)" + _OWN_ZH, r"", "overrides"),
+        (r"不受" + _OWN_ZH, r"", "overrides"),
+        # the source excepts something from the clause that it names
+        (r"不适用" + _OWN_ZH, r"", "exception_to"),
+        (r"不属于" + _OWN_ZH, r"^(?:所|中)?(?:规定|约定|所称|列明|所列)", "exception_to"),
+        (r"但(?:是|书)?[，,]?(?:依照|根据|按照)?" + _OWN_ZH, r"^[^。；]{0,30}不(?:在此限|受此限)", "exception_to"),
         (r"(?:受限于|受制于|须遵守|应遵守)" + _OWN_ZH, r"", "subject_to"),
         (r"受" + _OWN_ZH, r"^[^，。；]{0,12}(?:约束|限制|制约|规限)", "subject_to"),
         (r"以" + _OWN_ZH, r"^[^，。；]{0,8}(?:为前提|为条件|为准)", "subject_to"),
@@ -58,22 +61,27 @@ _BEFORE_ZH: tuple[tuple[re.Pattern[str], re.Pattern[str], ReferenceEffect], ...]
         ),
     )
 )
-_AFTER_ZH = re.compile(r"(?:所|的)?(?:规定|约定)?(?:的)?[^，。；、]{0,8}不适用")
+_NOT_APPLIED_ZH = re.compile(r"(?:所|的)?(?:规定|约定)?(?:的)?[^，。；、]{0,8}不适用")
 _EXCEPT_AFTER_ZH = re.compile(r"(?:对此)?另有(?:规定|约定)的?[，,]?(?:除外|从其(?:规定|约定))")
-_SAME_ZH_BEFORE = re.compile(r"(?:参照适用|参照|比照|准用|同样适用|适用)$")
+_SAME_ZH_BEFORE = re.compile(r"(?:参照适用|参照|比照|准用|同样适用|同等适用)$")
+# 程序与前款的规定相同; 计算标准同前款
+_LIKE_ZH_BEFORE = re.compile(r"(?:[与和]|(?P<same>(?<!合)同))$")
+_LIKE_ZH_AFTER = re.compile(r"(?:所|中)?(?:规定|约定)?的?[^，。；不]{0,6}(?:相同|一致)|(?P<end>[。，；]|$)")
 _SAME_EN_AFTER = re.compile(r"[^.;]{0,60}\b(?:mutatis\s+mutandis|likewise|in\s+the\s+same\s+way)\b", re.IGNORECASE)
 # without any of these words there is no effect, and most references have none
 _HINTS_BEFORE = (
     *("notwithstanding", "spite", "despite", "except", "other", "save", "unless", "but", "excluding", "subject"),
     *("conditioned", "适用", "参照", "比照", "准用", "除", "但", "尽管", "虽", "论", "不管", "即使", "不受"),
-    *("受", "遵守", "以", "符合", "违反", "满足", "影响"),
+    *("受", "遵守", "以", "符合", "违反", "满足", "影响", "不属于", "同"),
 )
-_HINTS_AFTER = ("apply", "notwithstanding", "mutatis", "likewise", "way", "不适用", "另有")
+_HINTS_AFTER = (
+    *("apply", "notwithstanding", "mutatis", "likewise", "way", "不适用", "另有", "不在此限", "不受此限"),
+    *("相同", "一致"),
+)
 _MARKUP = re.compile(r"</?[a-z][^<>\n]{0,80}>|\*\*")  # Markdown keeps inline HTML
 _SENTENCE_STOP = re.compile(r"[.;](?=\s+[A-Z(])|[。；]|\n\s*\n")
 _PRECEDING = re.compile(r"(?:the\s+)?(?:immediately\s+)?(?:preceding|previous|foregoing|prior)\b|[前上]", re.IGNORECASE)
 _ITSELF = re.compile(r"this\b|本", re.IGNORECASE)
-_ANAPHOR = re.compile(r"(?:such|said|aforesaid)\b|该|上述|前述|此", re.IGNORECASE)
 _TITLE = r"(?:\s?[（(“\"][^（）()“”\"\n]{1,60}[）)”\"])?"  # clause 5 (Payment), 第五条“付款”
 _GLUE = re.compile(
     rf"{_TITLE}(?:"
@@ -95,13 +103,13 @@ def with_effects(text: str, references: Sequence[CrossReference]) -> Iterator[Cr
         span = Span(group[0].span.start, group[-1].span.end)
         effect = effect_of(text, span)
         for reference in group:
-            keeps = effect == "refers" or is_anaphor(text, reference)
+            keeps = effect == "refers" or is_anaphor(reference)
             yield reference if keeps else replace(reference, effect=effect)
 
 
-def is_anaphor(text: str, reference: CrossReference) -> bool:
+def is_anaphor(reference: CrossReference) -> bool:
     """Whether the reference points back with a word ("such Losses", 该等损失) and not with a label."""
-    return reference.status == "inferred" and _ANAPHOR.match(text, reference.span.start) is not None
+    return reference.kind == "anaphora"
 
 
 def reference_lists(text: str, references: Sequence[CrossReference]) -> Iterator[list[CrossReference]]:
@@ -148,16 +156,19 @@ def effect_of(text: str, span: Span) -> ReferenceEffect:
     for pattern, effect in _BEFORE_EN:
         if pattern.search(before):
             return effect
-    if _AFTER_EN.match(after) or _AFTER_ZH.match(after):
-        return "overrides"
-    if _EXCEPT_AFTER_ZH.match(after):
+    if _NOT_APPLIED_EN.match(after) or _EXCEPT_AFTER_ZH.match(after) or _NOT_APPLIED_ZH.match(after):
         return "exception_to"
+    if _AFTER_EN.match(after):
+        return "overrides"
     for head, tail, effect in _BEFORE_ZH:
         if head.search(before) and tail.search(after[:40]):
             # "以本条为准" puts the clause above others
             return (
                 "refers" if effect == "subject_to" and _ITSELF.match(text, span.start) and "为准" in after else effect
             )
+    like, alike = _LIKE_ZH_BEFORE.search(before), _LIKE_ZH_AFTER.match(after)
+    if like and alike and (like["same"] or not alike["end"]):
+        return "same_as_preceding"
     preceding = _PRECEDING.match(text, span.start)
     if preceding and (_SAME_ZH_BEFORE.search(before) or _SAME_EN_AFTER.match(after)):
         return "same_as_preceding"

@@ -124,7 +124,8 @@ def _plain_label(kind: str, bare: str, items: tuple[str, ...]) -> LabelKey | Non
     if not kind and len(pieces) == 1 and bare.isascii() and bare.isalpha() and (bare.isupper() and roman_number(bare)):
         return LabelKey("item", (bare.lower(), *items)) if len(bare) <= 3 else None
     if not all(
-        re.fullmatch(rf"\d+[A-Za-z]?|[A-Za-z]{{1,7}}(?:-\d+)?|[{ZH_DIGITS}]+|\d+-\d+", piece) for piece in pieces
+        re.fullmatch(rf"\d+[A-Za-z]?|[A-Za-z]{{1,7}}(?:-\d+)?|[{ZH_DIGITS}]+|\d+(?:-\d+){{1,3}}", piece)
+        for piece in pieces
     ):
         return None
     return LabelKey(kind or "clause", (*(number_value(piece) for piece in pieces), *items))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from softlookup.documents.model import Span
+from softlookup.documents.numbering import has_chinese
 from softlookup.documents.reference_labels import ZH_DIGITS, LabelKey, head_length, label_key
 from softlookup.documents.reference_mentions import Mention
 
@@ -32,10 +33,18 @@ _BASE = re.compile(r"(?P<which>本|前|上一?|下一?|该|同)(?P<unit>条|款|
 _EXTERNAL = re.compile(
     r"(?:》|(?<![本])(?:[\u4e00-\u9fff]{1,20}(?:法典|法|条例|解释|规则|办法|通则|细则)))(?:的|之|中)?\s*(?:规定)?(?:的)?\s*$"
 )
+# a paper that is not this one: 披露函第4条, 补充协议第二条; 本补充协议 and the title of the document are
+_OTHER_PAPER = re.compile(
+    r"(?<!本)(?P<paper>披露函|承诺函|确认函|意向书|任务书|备忘录|公司章程|章程|招标文件|投标文件|中标通知书|[补主原总分][充]?(?:合同|协议)|"
+    r"(?:补充|保密|框架|担保|保证|抵押|质押|借款|服务|许可|租赁|采购|销售|劳动|合作|股东|增资|托管|监管|原租赁|物业服务|技术)(?:合同|协议))"
+    r"(?:的|之|中)?\s*$"
+)
 _OWN = re.compile(
     r"(?:本法|本条例|本办法|本合同|本协议|本规定|本规则|本章程|本租约|依法|无法|方法|以法)\s*(?:的|中|项下|之)?\s*$"
 )
 _LABEL_LINE = re.compile(r"(?:^|\n)[#>*\s　]*$")
+_TITLE_MOST = 30  # characters
+_TITLE_WITHIN = 200  # characters in which the document says what it is
 _GLUE_MOST = 12  # characters between two members of a list
 _SAME_ARTICLE_WITHIN = 80  # characters: 该条 is the article that was named last
 
@@ -47,6 +56,8 @@ class _Previous(NamedTuple):
 
 def chinese_mentions(text: str) -> Iterator[Mention]:
     """Mentions such as 第五条第二款, 第五条（二）, 附件一第3条 and 8.2条; a list member may lack the 条."""
+    if not has_chinese(text):
+        return
     previous: _Previous | None = None
     pending: Mention | None = None
     for match in _MENTION.finditer(text):
@@ -73,11 +84,22 @@ def _members(text: str, match: re.Match[str], previous: _Previous | None) -> Ite
     listed = previous if previous and len(glue) <= _GLUE_MOST and _GLUE.fullmatch(glue) else None
     if match["bare"] and not listed and not _BASE.search(before):
         return
-    external = listed.mention.external if listed else bool(_EXTERNAL.search(before) and not _OWN.search(before))
+    external = listed.mention.external if listed else _is_outside(text, before)
     keys = list(_keys(match))
     for span, key, printed in keys:
         mention = Mention(span, key, external=external, head=head_length(printed), listed=bool(listed) or len(keys) > 1)
         yield from _placed(mention, text, match, listed, previous)
+
+
+def _is_outside(text: str, before: str) -> bool:
+    """Whether the words before a label name a statute or another paper."""
+    if _EXTERNAL.search(before) and not _OWN.search(before):
+        return True
+    paper = _OTHER_PAPER.search(before)
+    if paper is None:
+        return False
+    titles = (line for line in text[:_TITLE_WITHIN].split("\n") if len(line) <= _TITLE_MOST)
+    return not any(line.strip("# *　").endswith(paper["paper"]) for line in titles)
 
 
 def _placed(

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from softlookup.documents.candidates import Candidate
-from softlookup.documents.inline_lists import InlineLists
+from softlookup.documents.candidates import Candidate, is_contents_entry
+from softlookup.documents.inline_lists import STANDS_ALONE, InlineLists
 from softlookup.documents.numbering import Reading
 from softlookup.documents.sequences import Item, accept
 
@@ -32,9 +32,13 @@ HARD = (
 _MAIN = (*HARD, "decimal1", "decimal1、", "zh-list", "upper-roman.", "upper-letter.")
 _CONTENTS = re.compile(r"^[ \t#*_]*(?:table\s+of\s+contents|contents|index|目[ \u3000]*[录錄])\b", re.I | re.M)
 _CONTENTS_LOOSE = re.compile(r"TABLE OF CONTENTS")
-_FILING_NUMBER = re.compile(r"\d{1,3}[.]\d")
 _LONGEST_CONTENTS = 40_000
+_WIDEST_ENTRY = 400
+_SHORT_LINE = 120
+_SHORT_OPENING = 40  # less text between a list of contents and the first clause is a page mark
 _NEAR_BEGINNING = 15_000
+_HEADING = 120  # characters of a clause label and its heading
+_OPENS = 0.6  # strength that a first label has more for standing right after them
 _LONGEST_RUNS = 8  # the text of a list of contents is among the longest lists after it
 
 
@@ -60,13 +64,34 @@ def contents_regions(text: str, candidates: Sequence[Candidate]) -> list[tuple[i
         if regions and heading < regions[-1][1]:
             continue
         first = bisect_left(starts, heading)
-        entries = [c for c in candidates[first : first + 40] if _is_main(c) and c.start - heading < 3000][:6]
+        entries = [c for c in candidates[first : first + 40] if is_main(c) and c.start - heading < 3000][:6]
         end = next((e for entry in entries if (e := _recurrence(candidates, entry, heading)) is not None), None)
         end = end or _body_start(candidates, first, heading)
         if end is not None:
             fact = next((c.start for c in candidates[first:] if c.list_id), end)  # a list of contents has none
-            regions.append((heading, min(end, fact)))
+            end = min(end, fact)
+            regions.append((heading, _last_entry(text, candidates[first:], heading, end)))
     return regions
+
+
+def _last_entry(text: str, candidates: Sequence[Candidate], heading: int, end: int) -> int:
+    """End of the last line of a list of contents; parties and recitals may stand between it and the first clause."""
+    at = heading
+    for candidate in candidates:
+        if candidate.start >= end or (at > heading and candidate.start - at > _WIDEST_ENTRY):
+            break
+        if candidate.listed or is_main(candidate) or candidate.label.readings[0].style == "schedule":
+            at = max(at, min(candidate.line_end, end))
+    while at < end:  # page numbers and the rest of wrapped entries
+        begin = at + len(text[at:end]) - len(text[at:end].lstrip())
+        stop = text.find("\n", begin, end)
+        if stop < 0 or stop - begin > _SHORT_LINE or text[begin : begin + 1] in "（(“\"":
+            break
+        if not text[begin:stop].strip(" .-0123456789ivxIVX") or is_contents_entry(text[begin:stop]):
+            at = stop
+        else:
+            break
+    return at if end - at > _SHORT_OPENING else end
 
 
 def _recurrence(candidates: Sequence[Candidate], entry: Candidate, heading: int) -> int | None:
@@ -89,7 +114,7 @@ def _recurrence(candidates: Sequence[Candidate], entry: Candidate, heading: int)
 
 def _body_start(candidates: Sequence[Candidate], first: int, heading: int) -> int | None:
     """Start of the first clause after a table of contents: a first label that the next ones do not crowd."""
-    main = [c for c in candidates[first : first + 400] if _is_main(c) and not c.listed]
+    main = [c for c in candidates[first : first + 400] if is_main(c) and not c.listed]
     for index, candidate in enumerate(main):
         if candidate.start - heading > _LONGEST_CONTENTS:
             return None
@@ -102,7 +127,7 @@ def _body_start(candidates: Sequence[Candidate], first: int, heading: int) -> in
     return None
 
 
-def _is_main(candidate: Candidate) -> bool:
+def is_main(candidate: Candidate) -> bool:
     return any(family(reading.style) in _MAIN for reading in candidate.label.readings)
 
 
@@ -120,59 +145,55 @@ def outside(candidates: Iterable[Candidate], regions: Sequence[tuple[int, int]])
     return kept
 
 
-def schedules(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Candidates that open a schedule, exhibit, annex or 附件 with text of its own, in order."""
-    heads = [c for c in candidates if c.label.readings[0].style == "schedule" and _opens_schedule(text, c)]
-    first_main = next((c.start for c in candidates if _is_main(c) and c.strength > 0.5), len(text))
-    heads = [c for c in heads if c.start > first_main or c.start > 2000]
-    kept: list[Candidate] = []
-    for index, head in enumerate(heads):
-        following = heads[index + 1] if index + 1 < len(heads) else None
-        listed = following is not None and following.start - head.start < 200 and _key(following) != _key(head)
-        if head.list_id or (not listed and not (kept and _key(kept[-1]) == _key(head))):
-            kept.append(head)
-    last = {_key(head): index for index, head in enumerate(kept)}
-    return [head for index, head in enumerate(kept) if head.list_id or last[_key(head)] == index]
-
-
-def _key(candidate: Candidate) -> str:
-    return re.sub(r"[\s\"-]", "", candidate.label.number).lower()
-
-
-def _opens_schedule(text: str, candidate: Candidate) -> bool:
-    label = candidate.label
-    if candidate.list_id:
-        return True
-    if _FILING_NUMBER.search(label.number) and not label.number.lower().startswith("schedule"):
-        return False  # "Exhibit 10.2" is where a filing put the contract, not a part of it
-    rest = text[label.end : candidate.line_end].strip(" *_:-–—.")
-    if candidate.in_line:
-        return candidate.strength >= 1.2 and label.number.isupper()
-    if candidate.strength < 1.3:
-        return False
-    return len(rest) <= 100 or label.number[:3].isupper()
-
-
-def select(found: Sequence[Candidate], text: str, folded: str, *, is_wrapped: bool) -> list[Accepted]:
+def select(
+    found: Sequence[Candidate], text: str, folded: str, *, is_wrapped: bool, breaks: Sequence[int] = ()
+) -> list[Accepted]:
     """Labels of one namespace that continue a sequence, each with its reading, in order of offset.
 
     Labels that the format states are always among them. ``folded`` is ``text.translate(FOLD)``;
-    ``is_wrapped``: a line end of ``text`` ends no paragraph.
+    ``is_wrapped``: a line end of ``text`` ends no paragraph. No list inside a clause runs across one of ``breaks``.
     """
     lists = InlineLists(text, folded, is_wrapped, _with_settled_readings(found))
     candidates = lists.candidates
     chosen: dict[int, list[tuple[int, int, Reading]]] = {}
     _run_families(lists, [f for f in _families(candidates) if f in HARD], chosen, [])
     hard_starts = sorted(candidates[key].start for key in chosen)
+    boundaries = sorted({*hard_starts, *breaks})
     rest = [f for f in _families(candidates) if f not in HARD and f not in ("schedule", "auto")]
     soft = [f for f in rest if f in _MAIN]
     _run_families(lists, soft, chosen, [], body=next(iter(hard_starts), None))
-    _run_families(lists, [f for f in rest if f not in _MAIN], chosen, hard_starts)
+    inner = _run_families(lists, [f for f in rest if f not in _MAIN], chosen, boundaries)
     for key, candidate in enumerate(candidates):
         if candidate.list_id:
             chosen[key] = [(1, 0, candidate.label.readings[0])]
-    accepted = [Accepted(candidates[key], _best(options)) for key, options in chosen.items()]
+    settled = {key: _best(options) for key, options in chosen.items()}
+    _mend_beheaded(lists, inner, settled, boundaries)
+    accepted = [Accepted(candidates[key], reading) for key, reading in settled.items()]
     return sorted(accepted, key=lambda label: label.candidate.start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run of the sequence ``name`` with the readings of its members there."""
+
+    name: str
+    keys: tuple[int, ...]
+    readings: dict[int, Reading]
+
+
+def _mend_beheaded(
+    lists: InlineLists, runs: Sequence[_Run], settled: dict[int, Reading], walls: Sequence[int]
+) -> None:
+    """Runs that lost a member to another reading find their own or go: the (i) after (h) is not that of (ii)."""
+    for run in runs:
+        kept = [key for key in run.keys if settled.get(key) == run.readings[key]]
+        if not kept or len(kept) == len(run.keys):
+            continue
+        whole = {key for piece in lists.whole(kept, run.name, run.readings, walls) for key in piece}
+        for key in set(kept) - whole:
+            del settled[key]
+        for key in whole:
+            settled.setdefault(key, run.readings[key])
 
 
 def _with_settled_readings(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -207,28 +228,41 @@ def _run_families(
     chosen: dict[int, list[tuple[int, int, Reading]]],
     boundaries: Sequence[int],
     body: int | None = None,
-) -> None:
+) -> list[_Run]:
+    """Add the labels of the sequences ``names`` to ``chosen``, each with the length of its run; the runs."""
     candidates = lists.candidates
-    walls = sorted(candidates[key].start for key in chosen)
+    found: list[_Run] = []
+    walls = sorted({*(candidates[key].start for key in chosen), *boundaries})
     for name in names:
         readings: dict[int, Reading] = {}
+        may_jump = "letter" not in name and "roman" not in name
         items: list[Item] = []
         for key, candidate in enumerate(candidates):
             reading = next((r for r in candidate.label.readings if family(r.style) == name), None)
             if reading is not None:
                 readings[key] = reading
                 boundary = bisect_left(boundaries, candidate.start + 1)
-                items.append(Item(key, reading.values, candidate.strength, boundary))
+                bonus = _OPENS if _opens_clause(candidate, reading, boundaries, boundary) else 0.0
+                items.append(Item(key, reading.place, candidate.strength + bonus, may_jump, boundary))
         runs = [piece for run in accept(items) for piece in lists.whole(run, name, readings, walls)]
         runs = [run for run in runs if _credible(candidates, run, name)]
         for run in _without_contents(candidates, runs, readings, name, body):
+            found.append(_Run(name, tuple(run), readings))
             for place, key in enumerate(run):
                 chosen.setdefault(key, []).append((len(run), -place, readings[key]))
+    return found
+
+
+def _opens_clause(candidate: Candidate, reading: Reading, boundaries: Sequence[int], boundary: int) -> bool:
+    """True for a first label right after the heading of a clause: "Section 1.1. Definitions. (a) As used"."""
+    if reading.values != (1,) or not boundary or candidate.strength < STANDS_ALONE:
+        return False
+    return candidate.start - boundaries[boundary - 1] <= _HEADING
 
 
 def _credible(candidates: Sequence[Candidate], run: Sequence[int], name: str) -> bool:
     """Lists inside a sentence become clauses only when their items are long enough to be cited alone."""
-    in_line = sum(1 for key in run if candidates[key].in_line)
+    in_line = sum(candidates[key].in_line and candidates[key].strength < STANDS_ALONE for key in run)
     if name in HARD or 2 * in_line < len(run):
         return True
     if len(run) < 2:
@@ -267,7 +301,8 @@ def _without_contents(
 
 def _is_crowded(candidates: Sequence[Candidate], run: Sequence[int]) -> bool:
     gaps = sorted(candidates[b].start - candidates[a].start for a, b in itertools.pairwise(run))
-    return len(run) >= 4 and gaps[len(gaps) // 2] < 130
+    in_line = 2 * sum(candidates[key].in_line for key in run) > len(run)
+    return len(run) >= 4 and gaps[len(gaps) // 2] < (300 if in_line else 130)
 
 
 @dataclass(slots=True)
@@ -293,5 +328,5 @@ class _Later:
 
 
 def _best(options: list[tuple[int, int, Reading]]) -> Reading:
-    """Reading with the longest run; among equals the one that the label form suggests first."""
-    return max(options, key=lambda option: option[0])[2]
+    """Reading with the longest run; among equals one that opens a list, then the likeliest for its form."""
+    return max(options, key=lambda option: (option[0], option[2].values == (1,)))[2]

@@ -10,17 +10,22 @@ import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from softlookup.documents.automatic import survey
 from softlookup.documents.candidates import MAX_LABELS, Candidate, find_candidates, is_contents_entry
-from softlookup.documents.headings import heading_after, heading_line, shortened
+from softlookup.documents.definition_paragraphs import definition_starts
+from softlookup.documents.headings import heading_after, heading_line, run_in_heading, shortened
+from softlookup.documents.label_flags import flags_of
 from softlookup.documents.model import Block, Clause, Span
-from softlookup.documents.numbering import FOLD
-from softlookup.documents.outline import BOUNDARY, Node, nest
+from softlookup.documents.numbering import FOLD, Reading
+from softlookup.documents.outline import BOUNDARY, DEFINITION, Node, nest
+from softlookup.documents.own_paragraphs import ZH_PARAGRAPH, with_paragraphs
 from softlookup.documents.paths import printed_path
 from softlookup.documents.readers.text import is_hard_wrapped
-from softlookup.documents.selection import Accepted, contents_regions, outside, schedules, select
+from softlookup.documents.recitals import mark_recitals
+from softlookup.documents.schedule_heads import schedule_heads
+from softlookup.documents.selection import Accepted, contents_regions, outside, select
 
 _SIGNATURES = re.compile(
     r"^[ \t]*(?:IN[ ]WITNESS[ ]WHEREOF|In[ ]Witness[ ]Whereof|\[?SIGNATURE[ ]PAGE|[（(]?以下无正文|签署页|"
@@ -66,8 +71,9 @@ def build_structure(text: str, blocks: tuple[Block, ...]) -> Structure:
     found = find_candidates(text, folded, blocks, is_wrapped=is_wrapped)
     notes = () if found is not None else (f"more than {MAX_LABELS} possible clause labels: split at paragraphs only",)
     nodes = [] if found is None else _nodes(text, blocks, _labelled(text, folded, found, is_wrapped=is_wrapped))
+    mark_recitals(text, nodes)
     nest(nodes, survey(text, blocks, nodes))
-    nodes = _with_unnumbered(text, blocks, nodes)
+    nodes = _with_unnumbered(text, blocks, with_paragraphs(text, blocks, nodes))
     return Structure(_clauses(text, blocks, nodes), notes)
 
 
@@ -75,17 +81,32 @@ def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped:
     """Nodes of labels and of contents lists, which end every clause before them."""
     regions = contents_regions(text, found)
     candidates = outside(found, regions)
-    heads = schedules(text, candidates)
-    nodes = [_node(head, "schedule", ()) for head in heads]
+    heads = schedule_heads(text, candidates)
+    definitions = definition_starts(text)
+    nodes = [_node(head, replace(head.label.readings[0], style="schedule")) for head in heads]
     starts = [candidate.start for candidate in candidates]
     limits = [0, *(bisect_left(starts, head.start) for head in heads), len(candidates)]
     for begin, end in itertools.pairwise(limits):
         part = [c for c in candidates[begin:end] if c.label.readings[0].style != "schedule"]
-        selected = select(part, text, folded, is_wrapped=is_wrapped)
+        selected = select(part, text, folded, is_wrapped=is_wrapped, breaks=[start for start, _ in definitions])
         nodes.extend(_from_accepted(accepted) for accepted in selected)
     taken = {node.start for node in nodes}
-    nodes.extend(Node(start, start, start, style=BOUNDARY) for start, _ in regions if start not in taken)
-    return nodes
+    edges = {edge for start, end in regions for edge in (start, _next_text(text, end))}
+    nodes.extend(Node(edge, edge, edge, style=BOUNDARY) for edge in sorted(edges - taken) if edge < len(text))
+    first = min((node.start for node in nodes if node.number), default=len(text))
+    nodes.extend(
+        Node(start, start, start, style=DEFINITION, heading=term)
+        for start, term in definitions
+        if start > first and start not in taken
+    )
+    return sorted(nodes, key=lambda node: node.start)
+
+
+def _next_text(text: str, offset: int) -> int:
+    """First character at or after ``offset`` that is no blank."""
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+    return offset
 
 
 def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node]:
@@ -93,27 +114,31 @@ def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node
     taken = {node.start for node in nodes}
     first = min((node.start for node in nodes if node.style != BOUNDARY), default=len(text))
     nodes.extend(n for n in _heading_nodes(text, blocks, first) if n.start not in taken)
-    footnote = next((block.span.start for block in blocks if block.kind == "footnote"), None)
+    footnote = next((block.span.start for block in blocks if block.kind in ("footnote", "endnote")), None)
     if footnote is not None:
         nodes.append(Node(footnote, footnote, footnote, style=BOUNDARY, heading="Footnotes"))
-    last = max((node.start for node in nodes if node.number), default=0)
     taken = {node.start for node in nodes}
+    heads = {node.start for node in nodes if node.style == "schedule"}
+    labels = sorted(node.start for node in nodes if node.number)
     for match in _SIGNATURES.finditer(text):
         start = match.end() - len(match[0].lstrip())
-        if start not in taken and (start > last or match[0].lstrip().upper().startswith(("IN W", "SIGN"))):
+        following = labels[bisect_right(labels, start) :][:1]
+        is_last = not following or following[0] in heads  # of its part: only a schedule comes after it
+        if start not in taken and (is_last or match[0].lstrip().upper().startswith(("IN W", "SIGN"))):
             nodes.append(Node(start, start, start, style=BOUNDARY))
     return sorted(nodes, key=lambda node: node.start)
 
 
 def _from_accepted(accepted: Accepted) -> Node:
-    return _node(accepted.candidate, accepted.reading.style, accepted.reading.values)
+    return _node(accepted.candidate, accepted.reading)
 
 
-def _node(candidate: Candidate, style: str, values: tuple[int, ...]) -> Node:
+def _node(candidate: Candidate, reading: Reading) -> Node:
     label = candidate.label
     return Node(
-        candidate.start, label.end, candidate.line_end, label.number, style, values, source=candidate.source,
-        list_id=candidate.list_id, list_level=candidate.list_level,
+        candidate.start, label.end, candidate.line_end, label.number, reading.style, reading.values,
+        inserted=reading.inserted, source=candidate.source, list_id=candidate.list_id,
+        list_level=candidate.list_level,
     )  # fmt: skip
 
 
@@ -144,7 +169,8 @@ def _heading_nodes(text: str, blocks: tuple[Block, ...], first: int) -> list[Nod
 def _with_unnumbered(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node]:
     """Nodes with children for long unnumbered stretches and with clauses for text before the first label."""
     ends = [node.start for node in nodes[1:]] + [len(text)] if nodes else []
-    fine = [block.span.start for block in blocks]
+    # the cells of a table row share a line, which is not cut
+    fine = [block.span.start for block in blocks if not text.endswith("\t", 0, block.span.start)]
     result: list[Node] = []
     first = nodes[0].start if nodes else len(text)
     if text[:first].strip() or not nodes:
@@ -159,7 +185,9 @@ def _with_unnumbered(text: str, blocks: tuple[Block, ...], nodes: list[Node]) ->
         shift.place(index, len(result))
         node.parent = shift.now(node.parent)
         result.append(node)
-        at = len(result) - 1
+        at: int | None = len(result) - 1
+        if node.style == DEFINITION and (index + 1 == len(nodes) or nodes[index + 1].parent != index):
+            at = node.parent  # what follows a definition is beside it
         for start in _cuts(text, fine, node.label_end, end, _LONG):
             result.append(
                 Node(
@@ -195,7 +223,9 @@ def _opening_heading(text: str, start: int, end: int) -> str:
     following = text[stop + 1 : stop + 120].split("\n", 1)[0]
     line = text[begin:stop]
     runs_on = bool(following.strip()) and len(line) > 40 and not line.isupper()
-    return "" if runs_on or is_contents_entry(line) else heading_line(line.strip(" *#"))
+    if is_contents_entry(line):
+        return ""
+    return run_in_heading(line) if runs_on or len(line) > 120 else heading_line(line.strip(" *#")) or run_in_heading(line)
 
 
 def _cuts(text: str, fine: Sequence[int], start: int, end: int, limit: int) -> list[int]:
@@ -207,17 +237,25 @@ def _cuts(text: str, fine: Sequence[int], start: int, end: int, limit: int) -> l
     cuts: list[int] = []
     previous = start
     for offset in starts:
-        opens = bool(_OPENER.match(text, offset))
-        if not opens and offset - previous < _SHORT:
-            continue
         line_end = text.find("\n", offset, end)
         line = text[offset : line_end if line_end >= 0 else end]
+        opens = bool(_OPENER.match(text, offset))
+        opens = opens or (bool(_heads(line)) and not _is_title(text[previous:offset]))
+        if not opens and offset - previous < _SHORT:
+            continue
         if _PAGE_MARK.match(text, offset) or is_contents_entry(line) or _MAIN_LABEL.match(line):
             continue  # page marks and lines of a contents list open nothing
         if opens or not _is_title(text[previous:offset]):
             cuts.append(offset)
             previous = offset
     return cuts
+
+
+def _heads(line: str) -> str:
+    """Heading of an unnumbered unit that begins with ``line``: capitals alone on it, or a name before the text."""
+    words = line.strip(" *_#\t")
+    is_capitals = words.isupper() and 5 <= len(words) <= 80 and words[0].isalpha()
+    return heading_line(words) if is_capitals else run_in_heading(line)
 
 
 def _is_title(piece: str) -> bool:
@@ -230,6 +268,7 @@ def _clauses(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> tuple[C
         levels.append(0 if node.parent is None else levels[node.parent] + 1)
     ends = _ends(levels, nodes, len(text))
     pages = _Pages(blocks)
+    flags = flags_of(nodes)
     clauses: list[Clause] = []
     used: dict[str, int] = {}
     block_ends = frozenset(block.span.end for block in blocks)
@@ -237,7 +276,7 @@ def _clauses(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> tuple[C
     for index, node in enumerate(nodes):
         own_end = nodes[index + 1].start if index + 1 < len(nodes) else len(text)
         heading = node.heading or (_heading(text, node, own_end, block_ends) if node.number else "")
-        if not node.number and node.style == "paragraph":
+        if not node.number and node.style in ("paragraph", DEFINITION):
             paragraphs[node.parent] = paragraphs.get(node.parent, 1) + 1
         path = printed_path(node, clauses, nodes, paragraphs.get(node.parent, 0))
         if path:
@@ -248,7 +287,8 @@ def _clauses(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> tuple[C
                 index=index, number=node.number, heading=heading, span=Span(node.start, ends[index]),
                 parent=node.parent, level=levels[index], path=path, page=pages.at(node.start),
                 label_source=node.source,
-                label=_printed_label(text, node) if node.number else "", values=node.values,
+                label=_printed_label(text, node) if node.number else "", values=node.place,
+                flags=flags[index],
             )
         )  # fmt: skip
     return tuple(clauses)

@@ -171,7 +171,7 @@ class ClauseEdges:
         name = clause_name(self.document.clauses[clause])
         above = {around.index for around in self._positions.lineage(clause)}
         for reference in self.said(place):
-            if is_anaphor(self.document.text, reference):
+            if is_anaphor(reference):
                 yield from self._anaphor(reference, clause, name)
                 continue
             if reference.span in self._listed:

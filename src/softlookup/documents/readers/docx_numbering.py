@@ -1,42 +1,30 @@
 """Automatic clause numbers of DOCX (ISO 29500-1, 17.9): which number Word prints before a paragraph.
 
-Counters belong to the abstract definition, so lists that share one go on counting together.
-Not for reading paragraphs (``docx.py``).
+Counters belong to the abstract definition, so lists that share one go on counting together, and to the story
+(body, each text box, the notes), so a box does not disturb the body. Not for reading paragraphs (``docx.py``)
+or for the look of one number (``docx_number_formats.py``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
+from softlookup.documents.readers.docx_number_formats import custom_format, print_counter
 from softlookup.documents.readers.docx_package import attribute, child, children
-from softlookup.documents.readers.html import print_number
+
+__all__ = ["Level", "ListInstance", "Numbering", "Printed", "parse_numbering", "print_counter", "whole_number"]
 
 _PLACE = re.compile(r"%([1-9])")
-_HAN = "零一二三四五六七八九"
-_HAN_LEGAL = "零壹贰叁肆伍陆柒捌玖"
-_SIGNS = {
-    "ideographTraditional": "甲乙丙丁戊己庚辛壬癸",
-    "ideographZodiac": "子丑寅卯辰巳午未申酉戌亥",
-    "decimalEnclosedCircle": "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳",
-    "decimalEnclosedCircleChinese": "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳",
-    "decimalEnclosedParen": "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽⑾⑿⒀⒁⒂⒃⒄⒅⒆⒇",
-    "decimalEnclosedFullstop": "⒈⒉⒊⒋⒌⒍⒎⒏⒐⒑⒒⒓⒔⒕⒖⒗⒘⒙⒚⒛",
-}
-_CARDINALS = (
-    "Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven",
-    "Twelve", "Thirteen", "Fourteen", "Fifteen", "Sixteen", "Seventeen", "Eighteen", "Nineteen",
-    "Twenty",
-)  # fmt: skip
-_ORDINALS = (
-    "Zeroth", "First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth",
-    "Tenth", "Eleventh", "Twelfth", "Thirteenth", "Fourteenth", "Fifteenth", "Sixteenth", "Seventeenth",
-    "Eighteenth", "Nineteenth", "Twentieth",
-)  # fmt: skip
+_INTEGER = re.compile(r"-?[0-9]{1,7}")
+_MAX_LEVEL = 8
+_MAX_TEXT = 200  # Word allows 31; a longer text would be printed once a paragraph
 _BULLETS = {"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\uf02d": "-", "o": "o"}
+_OFF = ("0", "false", "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +41,9 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class _Instance:
+class ListInstance:
+    """One ``w:num``: the levels of its abstract definition with its own overrides."""
+
     abstract: str
     levels: Mapping[int, Level]
     start_overrides: Mapping[int, int]
@@ -77,9 +67,10 @@ class Printed:
 class Numbering:
     """The lists of a document with their running counters; one per document."""
 
-    instances: dict[str, _Instance] = field(default_factory=dict)
+    instances: dict[str, ListInstance] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)  # ``w:name`` of an abstract definition -> a list id of it
     _counters: dict[tuple[str, int], int] = field(default_factory=dict)
-    _used_overrides: set[tuple[str, int]] = field(default_factory=set)
+    _used: set[str] = field(default_factory=set)
 
     def level_of_style(self, number_id: str, style_id: str) -> int | None:
         """Level whose ``w:pStyle`` names the style; None when no level does."""
@@ -87,6 +78,16 @@ class Numbering:
         if instance is None:
             return None
         return next((k for k, level in instance.levels.items() if level.style == style_id), None)
+
+    @contextmanager
+    def story(self) -> Iterator[None]:
+        """Count from the start inside the block, and go on as before after it: for text boxes and notes."""
+        outer = self._counters, self._used
+        self._counters, self._used = {}, set()
+        try:
+            yield
+        finally:
+            self._counters, self._used = outer
 
     def advance(self, number_id: str, level: int) -> Printed | None:
         """Count one paragraph of list ``number_id`` at ``level`` (from 0); None when it prints nothing."""
@@ -102,34 +103,46 @@ class Numbering:
         label = self._render(instance, level).strip()
         return Printed(label, gap, level, is_bullet=False, list_id=instance.abstract) if label else None
 
-    def _count(self, number_id: str, instance: _Instance, level: int) -> None:
+    def restart(self, number_id: str, level: int, value: int) -> None:
+        """Let the next number of list ``number_id`` at ``level`` be ``value``."""
+        instance = self.instances.get(number_id)
+        if instance is not None:
+            self._counters[(instance.abstract, level)] = value - 1
+
+    def _count(self, number_id: str, instance: ListInstance, level: int) -> None:
         key = (instance.abstract, level)
         override = instance.start_overrides.get(level)
-        if override is not None and (number_id, level) not in self._used_overrides:
-            self._used_overrides.add((number_id, level))
+        if override is not None and number_id not in self._used:
+            # a list restarts once, at the first of its paragraphs whose level has an override; Word then goes on
+            # counting on the other levels, whatever their overrides say
+            self._used.add(number_id)
             self._counters[key] = override
         elif key in self._counters:
             self._counters[key] += 1
         else:
             self._counters[key] = instance.levels[level].start
+        for upper, definition in instance.levels.items():
+            if upper < level:  # a level that a deeper one skipped counts as used: 1.1, then 2
+                self._counters.setdefault((instance.abstract, upper), definition.start)
         for deeper, definition in instance.levels.items():
-            if (
-                deeper > level
-                and definition.restart != 0
-                and (definition.restart is None or definition.restart > level)
-            ):
+            restart = definition.restart
+            if deeper > level and (restart is None or restart > level):
                 self._counters.pop((instance.abstract, deeper), None)
 
-    def _render(self, instance: _Instance, level: int) -> str:
+    def _render(self, instance: ListInstance, level: int) -> str:
         definition = instance.levels[level]
+        if any(int(place) - 1 > level for place in _PLACE.findall(definition.text)):
+            return ""  # Word ignores a text that names a deeper level ([MS-OI29500], 2.1.283 c)
 
         def value(match: re.Match[str]) -> str:
             place = int(match[1]) - 1
             shown = instance.levels.get(place)
-            if shown is None or place > level:
+            if shown is None:
                 return ""
             number = self._counters.get((instance.abstract, place), shown.start)
-            return print_counter(number, "decimal" if definition.legal and shown.format != "none" else shown.format)
+            # Word's own outline "Article I, Section 1.01" is legal and keeps its zero
+            as_decimal = definition.legal and shown.format not in ("none", "bullet", "decimalZero")
+            return print_counter(number, "decimal" if as_decimal else shown.format)
 
         return _PLACE.sub(value, definition.text)
 
@@ -149,100 +162,67 @@ def parse_numbering(root: etree._Element | None) -> Numbering:
         link = child(abstract, "numStyleLink")
         if link is not None:
             abstract = by_style.get(attribute(link, "val"), abstract)
-        levels = {int(attribute(e, "ilvl") or 0): _level(e) for e in children(abstract, "lvl")}
+        levels = {k: _level(e) for e in children(abstract, "lvl") if (k := _level_index(e)) is not None}
         starts: dict[int, int] = {}
         for override in children(element, "lvlOverride"):
-            index = int(attribute(override, "ilvl") or 0)
+            index = _level_index(override)
+            if index is None:
+                continue
             replaced = child(override, "lvl")
             if replaced is not None:
-                levels[index] = _level(replaced)
+                # Word ignores lvlRestart in here ([MS-OI29500], 2.1.282 b)
+                levels[index] = replace(_level(replaced), restart=None)
             start = child(override, "startOverride")
             if start is not None:
                 starts[index] = _integer(start, 1)
-        numbering.instances[attribute(element, "numId")] = _Instance(
-            attribute(abstract, "abstractNumId"), levels, starts
-        )
+        identifier = attribute(element, "numId")
+        numbering.instances[identifier] = ListInstance(attribute(abstract, "abstractNumId"), levels, starts)
+        name = attribute(child(abstract, "name"), "val")
+        if name:
+            numbering.named.setdefault(name, identifier)
     return numbering
 
 
+def whole_number(text: str) -> int | None:
+    """The integer that an attribute holds; None when it holds none, or one that no document needs."""
+    return int(text) if _INTEGER.fullmatch(text) else None
+
+
+def _level_index(element: etree._Element) -> int | None:
+    index = whole_number(attribute(element, "ilvl") or "0")
+    return index if index is not None and 0 <= index <= _MAX_LEVEL else None
+
+
 def _level(element: etree._Element) -> Level:
-    parts = {
-        name: child(element, name) for name in ("start", "numFmt", "lvlText", "suff", "isLgl", "lvlRestart", "pStyle")
-    }
+    parts = {name: child(element, name) for name in ("start", "lvlText", "suff", "isLgl", "lvlRestart", "pStyle")}
     legal, restart = parts["isLgl"], parts["lvlRestart"]
     return Level(
         start=_integer(parts["start"], 0),
-        format=attribute(parts["numFmt"], "val") or "decimal",
-        text=attribute(parts["lvlText"], "val"),
+        format=_number_format(element),
+        text=attribute(parts["lvlText"], "val")[:_MAX_TEXT],
         suffix=attribute(parts["suff"], "val") or "tab",
-        legal=legal is not None and attribute(legal, "val") not in ("0", "false", "off"),
+        legal=legal is not None and attribute(legal, "val") not in _OFF,
         restart=None if restart is None else _integer(restart, 0),
         style=attribute(parts["pStyle"], "val"),
     )
 
 
+def _number_format(element: etree._Element) -> str:
+    """``w:numFmt`` of a level, which for custom formats stands in a choice beside its fallback."""
+    found = child(element, "numFmt")
+    choice = child(element, "AlternateContent")
+    if found is None and choice is not None:
+        custom = child(child(choice, "Choice"), "numFmt")
+        name = custom_format(attribute(custom, "format")) if attribute(custom, "val") == "custom" else None
+        if name is not None:
+            return name
+        found = child(child(choice, "Fallback"), "numFmt")
+    name = attribute(found, "val")
+    if name == "custom":
+        return custom_format(attribute(found, "format")) or "decimal"
+    return name or "decimal"
+
+
 def _integer(element: etree._Element | None, default: int) -> int:
-    value = attribute(element, "val")
-    return int(value) if value.lstrip("-").isdigit() and len(value) < 8 else default
-
-
-def print_counter(number: int, style: str) -> str:
-    """``number`` in the number format ``style`` (a ``w:numFmt`` value); decimal for formats not known.
-
-    >>> print_counter(21, "chineseCounting"), print_counter(28, "lowerLetter"), print_counter(4, "upperRoman")
-    ('二十一', 'bb', 'IV')
-    """
-    if style == "none":
-        return ""
-    simple = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}.get(style)
-    if simple:
-        return print_number(number, simple)
-    if style == "decimalZero":
-        return f"{number:02d}"
-    if style == "decimalFullWidth":
-        return "".join(chr(ord(c) + 0xFEE0) for c in str(number))
-    if style == "ordinal":
-        ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-        return f"{number}{ending}"
-    if style in ("cardinalText", "ordinalText"):
-        words = _CARDINALS if style == "cardinalText" else _ORDINALS
-        return words[number] if 0 <= number < len(words) else str(number)
-    return _asian(number, style)
-
-
-def _asian(number: int, style: str) -> str:
-    if style in ("chineseCounting", "taiwaneseCounting") and number >= 100:
-        return _digits(number, "○一二三四五六七八九")
-    if style.startswith(("chineseCounting", "taiwaneseCounting", "japaneseCounting")):
-        return _counted(number, _HAN, "十百千", bare_ten=True)
-    if style in ("ideographDigital", "taiwaneseDigital", "japaneseDigitalTenThousand"):
-        return _digits(number, "〇一二三四五六七八九")
-    if style in ("chineseLegalSimplified", "ideographLegalTraditional"):
-        return _counted(number, _HAN_LEGAL, "拾佰仟", bare_ten=False)
-    if style == "ideographEnclosedCircle":
-        return f"（{_counted(number, _HAN, '十百千', bare_ten=True)}）"
-    signs = _SIGNS.get(style, "")
-    if 1 <= number <= len(signs):
-        return signs[number - 1]
-    return f"- {number} -" if style == "numberInDash" else str(number)
-
-
-def _digits(number: int, digits: str) -> str:
-    return "".join(digits[int(c)] for c in str(max(0, number)))
-
-
-def _counted(number: int, digits: str, units: str, *, bare_ten: bool) -> str:
-    """Chinese numeral with units, below 10,000 ("一百零五"); plain digits above."""
-    if not 0 < number < 10_000:
-        return str(number) if number else digits[0]
-    printed = ""
-    pending_zero = False
-    text = str(number)
-    for place, character in enumerate(text):
-        digit, power = int(character), len(text) - place - 1
-        if digit == 0:
-            pending_zero = bool(printed)
-            continue
-        printed += (digits[0] if pending_zero else "") + digits[digit] + (units[power - 1] if power else "")
-        pending_zero = False
-    return printed[1:] if bare_ten and printed.startswith(digits[1] + units[0]) else printed
+    value = whole_number(attribute(element, "val"))
+    return default if value is None else value

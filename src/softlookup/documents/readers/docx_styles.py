@@ -1,4 +1,4 @@
-"""Paragraph and character styles of DOCX as far as they decide text: numbering, headings, hidden text."""
+"""Paragraph styles of DOCX as far as they decide text: numbering, headings, contents; looks in ``docx_looks.py``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from softlookup.documents.readers.docx_numbering import Numbering
+from softlookup.documents.readers.docx_numbering import Numbering, whole_number
 from softlookup.documents.readers.docx_package import attribute, child, children
 
 _OFF = ("0", "false", "off")
@@ -23,7 +23,6 @@ class _Style:
     number_id: str
     level: int | None
     outline: int | None
-    hidden: bool | None
 
 
 @dataclass(slots=True)
@@ -31,6 +30,7 @@ class Styles:
     """Styles by id; lookups follow ``basedOn``."""
 
     by_id: dict[str, _Style] = field(default_factory=dict)
+    default: str = ""  # id of the style of paragraphs that name none
 
     def _chain(self, style_id: str) -> list[tuple[str, _Style]]:
         chain: list[tuple[str, _Style]] = []
@@ -42,20 +42,20 @@ class Styles:
     def numbering_of(self, properties: etree._Element | None, style_id: str, numbering: Numbering) -> tuple[str, int]:
         """(list id, level) of a paragraph, direct formatting first; ("", 0) when it has no number."""
         direct = child(properties, "numPr")
-        direct_id = attribute(child(direct, "numId"), "val")
-        direct_level = attribute(child(direct, "ilvl"), "val")
-        if direct_id:
-            return direct_id, int(direct_level) if direct_level.isdigit() else 0
-        chain = self._chain(style_id)
-        number_id = next((style.number_id for _, style in chain if style.number_id), "")
+        chain = self._chain(style_id or self.default)
+        number_id = attribute(child(direct, "numId"), "val")
+        number_id = number_id or next((style.number_id for _, style in chain if style.number_id), "")
         if not number_id:
             return "", 0
+        # list and level are inherited separately (ISO 29500-1, 17.3.1.19)
+        level = whole_number(attribute(child(direct, "ilvl"), "val"))
+        if level is not None:
+            return number_id, level
         for identifier, _ in chain:
             named = numbering.level_of_style(number_id, identifier)
             if named is not None:
                 return number_id, named
-        level = next((style.level for _, style in chain if style.level is not None), 0)
-        return number_id, int(direct_level) if direct_level.isdigit() else level
+        return number_id, next((style.level for _, style in chain if style.level is not None), 0)
 
     def heading_level(self, properties: etree._Element | None, style_id: str) -> int | None:
         """Outline level from 0; None for body text."""
@@ -74,19 +74,6 @@ class Styles:
         """True for the styles of entries in a table of contents."""
         return any(_CONTENTS.match(style.name) for _, style in self._chain(style_id))
 
-    def is_hidden_run(self, properties: etree._Element | None) -> bool:
-        """True when the run is formatted as hidden, directly or by its character style."""
-        direct = child(properties, "vanish")
-        if direct is not None:
-            return attribute(direct, "val") not in _OFF
-        style_id = attribute(child(properties, "rStyle"), "val")
-        return next((style.hidden for _, style in self._chain(style_id) if style.hidden is not None), False)
-
-    def is_hidden_mark(self, properties: etree._Element | None) -> bool:
-        """True when the paragraph mark itself is hidden."""
-        mark = child(child(properties, "rPr"), "vanish")
-        return mark is not None and attribute(mark, "val") not in _OFF
-
 
 def parse_styles(root: etree._Element | None) -> Styles:
     """Styles of ``styles.xml``; empty when there is none."""
@@ -94,19 +81,19 @@ def parse_styles(root: etree._Element | None) -> Styles:
     if root is None:
         return styles
     for element in children(root, "style"):
-        paragraph, run = child(element, "pPr"), child(element, "rPr")
+        if attribute(element, "type") == "paragraph" and attribute(element, "default") in ("1", "true", "on"):
+            styles.default = attribute(element, "styleId")
+        paragraph = child(element, "pPr")
         numbers = child(paragraph, "numPr")
         level, outline = (
             attribute(child(numbers, "ilvl"), "val"),
             attribute(child(paragraph, "outlineLvl"), "val"),
         )
-        vanish = child(run, "vanish")
         styles.by_id[attribute(element, "styleId")] = _Style(
             name=attribute(child(element, "name"), "val"),
             based_on=attribute(child(element, "basedOn"), "val"),
             number_id=attribute(child(numbers, "numId"), "val"),
-            level=int(level) if level.isdigit() else None,
+            level=whole_number(level),
             outline=int(outline) if outline.isdigit() else None,
-            hidden=None if vanish is None else attribute(vanish, "val") not in _OFF,
         )
     return styles

@@ -1,302 +1,412 @@
 """HTML contracts: the visible text in reading order, list numbers included; no scripts, network or layout.
 
-Every block element is a line, every table row a line with tabs between its cells. Hidden and struck
-text stays out and is counted in the notes; numbers that a browser would print for ``<ol>`` are inserted.
+Every block element is a line, every table row a line with tabs between its cells. What a reader of the page does
+not see (hidden, white on white, struck out in a redline) and page furniture go to the asides; the numbers that a
+browser would print for ``<ol>`` are inserted.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lxml import etree
-from lxml import html as lxml_html
 
-from softlookup.documents.model import Block, BlockKind, Coverage, CoverageRow, Span
+from softlookup.documents.model import BlockKind, Coverage, CoverageRow, Flag, View
 from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
-from softlookup.errors import DocumentError
+from softlookup.documents.readers.html_account import DROPPED, Account
+from softlookup.documents.readers.html_compose import compose
+from softlookup.documents.readers.html_forms import field_text
+from softlookup.documents.readers.html_lists import Lists, word_label, word_list
+from softlookup.documents.readers.html_lists import print_number as print_number  # noqa: PLC0414
+from softlookup.documents.readers.html_source import TEMPLATE_MARK, HtmlSource, attribute, parse_html, plain
+from softlookup.documents.readers.html_source import declared_encoding as declared_encoding  # noqa: PLC0414
+from softlookup.documents.readers.html_styles import Look, StyleSheet, declarations, is_plain, look_of, makes_gap
+from softlookup.documents.readers.html_tables import Tables
+from softlookup.documents.readers.html_writer import Context, Writer
+from softlookup.documents.readers.text_marks import find_marks
 
-_DROPPED = frozenset((
-    "script", "style", "iframe", "object", "embed", "noscript", "template", "head", "title", "svg",
-    "option", "button",
-))  # fmt: skip
-_STRUCK = frozenset(("s", "del", "strike"))
+_KEPT_ASIDE = ("noscript", "template", "object", "iframe", "applet", "math", "svg", "button")
 _BLOCKS = frozenset((
     "p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ul", "ol", "dl", "dt", "dd", "tr", "table",
     "thead", "tbody", "tfoot", "section", "article", "header", "footer", "main", "nav", "aside",
-    "blockquote", "pre", "hr", "form", "fieldset", "center", "address", "figure", "figcaption",
-    "caption", "body", "html", "page", "title",
+    "blockquote", "pre", "hr", "form", "fieldset", "legend", "center", "address", "figure", "figcaption",
+    "caption", "body", "html", "page", "details", "summary", "dir", "menu", "hgroup", "listing", "xmp",
 ))  # fmt: skip
-_HIDDEN_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px|pt|em|%)?\s*(?:;|$)", re.I
-)
-_CHARSET = re.compile(
-    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_\-]{2,30})|^<\?xml[^>]{0,100}encoding=[\"']([A-Za-z0-9_\-]{2,30})",
-    re.I,
-)
-_SPACE = re.compile(r"[ \t\r\n\f\v\xa0\u2002\u2003\u2009]+")
-_BLANK = "____"
-_LABEL_MARKERS = {"a": "lower", "A": "upper", "i": "roman", "I": "ROMAN"}
-
-
-def declared_encoding(data: bytes) -> str | None:
-    """Encoding that the file names in its first 4 kB, when it decodes the whole file; else None."""
-    match = _CHARSET.search(data[:4096])
-    if match is None or data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
-        return None
-    name = (match[1] or match[2]).decode("ascii").lower()
-    name = "gb18030" if name in ("gb2312", "gbk") else name  # the superset reads both
-    try:
-        data.decode(name)
-    except (LookupError, UnicodeError, ValueError):
-        return None
-    return name
+_JOINED_IN_CELL = frozenset(("p", "div", "br", "center", "h1", "h2", "h3", "h4", "h5", "h6"))
+_LISTS = ("ol", "ul", "dir", "menu")
+_PREFORMATTED = ("pre", "listing", "xmp")
+_BLANK_LINE = "____"
+_TOC_CLASS = re.compile(r"\bMsoToc\d", re.I)
+_NOTE_ID = re.compile(r"_?(?:ftn|edn|fn|footnote|endnote)[-_]?\d{1,4}")
+_BREAK_STYLES = ("always", "page", "left", "right", "recto", "verso")
+_CHECKED = re.compile(r"\b(?P<no>not checked|unchecked|not selected|empty box)\b|\b(?:checked|selected)\b", re.I)
+_WORD_PARTS: dict[str, BlockKind] = {
+    "comment-list": "comment", "comment": "comment", "header": "header", "footer": "footer",
+    "footnote": "footnote", "endnote": "endnote",
+}  # fmt: skip
 
 
 def read_html(text: str, notes: tuple[str, ...] = (), options: ReadOptions = DEFAULTS) -> ReaderResult:
     """Visible text of an HTML page; raises ``DocumentError`` when it cannot be parsed or holds no text."""
-    source, templates = _without_templates(text)
-    if templates:
-        notes += (f"template code removed in {templates} places",)
-    root = _parse(source)
-    writer = _Writer()
-    _walk(root, writer)
-    writer.end_line()
-    return writer.result(notes)
-
-
-def _without_templates(text: str) -> tuple[str, int]:
-    """``text`` without ``<% ... %>`` and how many there were; linear, whatever the file holds."""
-    pieces: list[str] = []
-    position = count = 0
-    while (start := text.find("<%", position)) >= 0 and (end := text.find("%>", start)) >= 0:
-        pieces.append(text[position:start])
-        position, count = end + 2, count + 1
-    return "".join(pieces) + text[position:], count
-
-
-def _parse(source: str) -> etree._Element:
-    # huge_tree: without it libxml2 drops everything below a depth of 256 without an error
-    parser = lxml_html.HTMLParser(
-        encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True
+    source = parse_html(text)
+    walker = _Walker(source, options.view)
+    walker.walk()
+    composed = compose(walker.writer)
+    marks, mark_notes = find_marks(composed.text)
+    account = walker.account
+    account.templates, account.tables = len(source.templates), walker.tables.count
+    account.rules_not_applied = walker.sheet.not_applied
+    notes += source.notes + account.notes(composed.aside) + mark_notes
+    row = CoverageRow(
+        "page", "read", len(composed.text), characters_aside=sum(len(aside.text) for aside in composed.aside)
     )
-    cleaned = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", " ", source)
-    # libxml2 drops everything after </html> without a word; some filings put the page there
-    cleaned = re.sub(r"</(?:html|body)\s*>", " ", cleaned, flags=re.I)
-    data = re.sub(r"^\s*<\?xml[^>]*\?>", "", cleaned).encode("utf-8", "replace")
-    try:
-        root = etree.fromstring(data, parser)
-    except (etree.LxmlError, ValueError) as error:
-        raise DocumentError(
-            "readable HTML is required, this page cannot be parsed", "save it as DOCX, PDF or text"
-        ) from error
-    if any("depth" in entry.message.lower() for entry in parser.error_log):
-        raise DocumentError(
-            "HTML nested less than about 2000 deep is required, this page is deeper", "save it as text or PDF"
-        )
-    if root is None:
-        raise DocumentError("HTML with text is required, this page holds none", "check that it is the right file")
-    return root
+    return ReaderResult(
+        text=composed.text,
+        blocks=composed.blocks,
+        coverage=Coverage((row,), pages=composed.pages, notes=notes, counts=account.counted(composed.aside)),
+        generated=composed.generated,
+        aside=composed.aside,
+        marks=tuple(sorted((*composed.marks, *marks), key=lambda mark: mark.span)),
+        links=composed.links,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What holds inside an element: how its words look and what they are part of."""
+
+    look: Look
+    context: Context
+    aside: BlockKind | None = None  # Word's comments, headers and footers are no text of the page
 
 
 @dataclass(slots=True)
-class _Writer:
-    """Collects lines; the current line is a list of pieces."""
+class _Walker:
+    """Walks the tree without recursion, so that nesting depth cannot exhaust the stack."""
 
-    lines: list[str] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    generated: list[Span] = field(default_factory=list)
-    length: int = 0
-    pieces: list[str] = field(default_factory=list)
-    kind: BlockKind = "paragraph"
-    level: int | None = None
-    label: str = ""
-    cell_open: bool = False
-    preformatted: int = 0
-    hidden: int = 0
-    struck: int = 0
-    fields: int = 0
+    source: HtmlSource
+    view: View
+    writer: Writer = field(default_factory=Writer)
+    sheet: StyleSheet = field(default_factory=StyleSheet)
+    lists: Lists = field(default_factory=Lists)
+    tables: Tables = field(default_factory=Tables)
+    account: Account = field(default_factory=Account)
+    open_links: list[tuple[int, int]] = field(default_factory=list)
 
-    def add(self, text: str | None) -> None:
+    def walk(self) -> None:
+        """Read the whole tree."""
+        self._survey()
+        marked = self._marked()
+        for number, code in enumerate(self.source.templates):
+            if number not in marked:
+                self.writer.hide(code, "template_code", where="template code")
+        frame = _Frame(Look(), Context())
+        stack: list[tuple[etree._Element, _Frame, _Frame | None]] = [(self.source.root, frame, None)]
+        while stack:
+            element, outer, inner = stack.pop()
+            tag = _tag(element)
+            if inner is not None:
+                self._leave(element, tag, outer, inner)
+                self._text(element.tail, outer)
+                continue
+            self.account.counts["comments"] += _is_comment(element)
+            entered = self._enter(element, tag, outer) if tag else None
+            if entered is None:
+                self._text(element.tail, outer)
+                continue
+            self._text(element.text, entered)
+            stack.append((element, outer, entered))
+            stack.extend((child, entered, None) for child in reversed(element))
+
+    def _survey(self) -> None:
+        """Style sheets, and whether the page is a redline: struck words and inserted ones."""
+        for element in self.source.root.iter("style"):
+            if isinstance(element.text, str) and attribute(element, "media").lower() not in ("print", "speech"):
+                self.sheet.add(element.text)
+        struck = next(self.source.root.iter("s", "del", "strike"), None) is not None
+        has_struck = struck or bool(
+            self.source.root.xpath("boolean(//*[contains(@style, 'line-through')])")
+            or self.source.root.xpath("boolean(//style[contains(., 'line-through')])")
+        )
+        has_ins = next(self.source.root.iter("ins"), None) is not None
+        self.account.underline_inserts = has_struck and not has_ins
+
+    def _marked(self) -> set[int]:
+        """Numbers of the template code that stands where text can be; the rest is in attributes or before it."""
+        if not self.source.templates:
+            return set()
+        found: set[int] = set()
+        for element in self.source.root.iter():
+            inside = element.text if _tag(element) and _tag(element) not in DROPPED else None
+            for piece in (inside, element.tail):
+                found.update(int(number) for number in TEMPLATE_MARK.findall(piece or ""))
+        return found
+
+    # elements -----------------------------------------------------------------------------------------------
+
+    def _enter(self, element: etree._Element, tag: str, outer: _Frame) -> _Frame | None:
+        """Begin an element; None when there is nothing to read in it."""
+        if tag in DROPPED:
+            self._drop(element, tag)
+            return None
+        style: dict[str, str] = {}
+        frame = outer
+        if not is_plain(element) or tag in ("s", "del", "strike", "u", "ins") or tag in self.sheet.by_key:
+            style = declarations(self.sheet.style_of(element, tag))
+            frame = replace(outer, look=look_of(element, tag, style, outer.look))
+            frame = self._word_part(element, style, frame)
+        if tag in ("input", "select", "textarea"):
+            self._field(element, tag, frame)
+            return None
+        if tag == "img":
+            self._picture(element, frame)
+            return None
+        if tag == "meta" and attribute(element, "http-equiv").lower() == "refresh":
+            self.account.counts["redirections"] += 1
+        if frame.look.gone is None:
+            self._begin(element, tag, style, frame)
+        elif tag in _BLOCKS or tag == "br":
+            self.writer.hide("\n", frame.look.gone)
+        self._anchor(element, tag)
+        if "mso-list" in style and tag == "span" and "ignore" in style["mso-list"]:
+            self._word_label(element, frame)
+            return None
+        frame = self._context(element, tag, frame)
+        self._count_revision(outer, frame)
+        if style and tag not in _BLOCKS and tag not in ("td", "th") and makes_gap(style, "left"):
+            self.writer.gap()
+        if tag == "a" and attribute(element, "href").startswith("#"):
+            self.open_links.append(self.writer.place)
+        if tag == "u" and _is_underlined_blank(element) and self._hidden(frame.look) is None:
+            self.writer.add(_BLANK_LINE, frame.context, generated=True)
+        return frame
+
+    def _drop(self, element: etree._Element, tag: str) -> None:
+        if name := DROPPED[tag]:
+            self.account.counts[name] += 1
+        if tag == "head":
+            self.account.counts["scripts"] += sum(1 for _ in element.iter("script"))
+            self.account.counts["style sheets"] += sum(1 for _ in element.iter("style"))
+            refresh = [m for m in element.iter("meta") if attribute(m, "http-equiv").lower() == "refresh"]
+            self.account.counts["redirections"] += len(refresh)
+        elif tag == "meta" and attribute(element, "http-equiv").lower() == "refresh":
+            self.account.counts["redirections"] += 1
+        if tag in _KEPT_ASIDE:
+            words = " ".join(" ".join(str(t) for t in element.itertext() if isinstance(t, str)).split())
+            flag: Flag | None = None if tag == "button" else "hidden"
+            self.writer.hide(plain(TEMPLATE_MARK.sub("", words)), flag, where=f"<{tag}>")
+
+    def _word_part(self, element: etree._Element, style: dict[str, str], frame: _Frame) -> _Frame:
+        """Word says of some parts that they are comments, headers or notes."""
+        part = _WORD_PARTS.get(style.get("mso-element", ""))
+        if part is None and (attribute(element, "role") in ("doc-footnote", "doc-endnote")):
+            part = "footnote"
+        if part is None and element.tag in ("div", "li", "aside") and _NOTE_ID.fullmatch(attribute(element, "id")):
+            part = "footnote"
+        if part in ("footnote", "endnote"):
+            self.account.counts[f"{part}s"] += 1
+            return replace(frame, context=replace(frame.context, kind=part, level=None))
+        if part is not None:
+            self.account.counts["Word " + part] += not style["mso-element"].endswith("-list")
+            return replace(frame, aside=part)
+        if "MsoCommentReference" in attribute(element, "class"):
+            return replace(frame, aside="comment")
+        return frame
+
+    def _begin(self, element: etree._Element, tag: str, style: dict[str, str], frame: _Frame) -> None:
+        """Line, cell, list and page breaks before an element."""
+        writer = self.writer
+        if tag in ("td", "th"):
+            writer.begin_cell(same_line=self.tables.next_cell(len(writer.lines)))
+        elif tag == "br" and frame.look.pre:
+            writer.add_raw("\n", frame.context)
+        elif tag in _BLOCKS or tag == "br":
+            if self.tables.in_data and tag in _JOINED_IN_CELL:
+                self._text(" ", frame)
+            else:
+                writer.end_block()
+        if tag in ("table", "tr"):
+            self._begin_table(element, tag)
+        elif tag in _LISTS:
+            self.lists.enter(element, tag, style)
+        elif tag == "li" and self._hidden(frame.look) is None:
+            label, level, list_id = self.lists.item(element, style)
+            if label:
+                writer.number(label, level, list_id)
+        elif tag in _PREFORMATTED:
+            writer.flush()
+        if tag in ("hr", "page") or (style and _breaks(style, "before")):
+            writer.page_break(hard=tag != "hr" or _breaks(style, "before"))
+
+    def _begin_table(self, element: etree._Element, tag: str) -> None:
+        if tag == "table":
+            self.tables.enter(element)
+            return
+        if not self.writer.cell_fresh:  # a table inside a cell goes on in the line of the cell
+            self.writer.flush()
+        self.tables.next_row(len(self.writer.lines))
+
+    def _context(self, element: etree._Element, tag: str, frame: _Frame) -> _Frame:
+        """``frame`` for what is inside the element."""
+        context = frame.context
+        if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
+            context = Context("heading", int(tag[1]) - 1, f"line {element.sourceline}")
+        elif tag in ("td", "th"):
+            kind: BlockKind = "table_cell" if self.tables.in_data else "paragraph"
+            context = Context(kind, None, f"{self.tables.where} line {element.sourceline}")
+        elif tag == "li":
+            context = Context("list_item", max(0, len(self.lists.open) - 1), f"line {element.sourceline}")
+        elif tag in _BLOCKS and context.kind != "list_item":
+            kind = "toc" if _TOC_CLASS.search(attribute(element, "class")) else context.kind
+            kind = "paragraph" if kind == "heading" else kind
+            context = Context(kind, None, context.origin if "table" in context.origin else f"line {element.sourceline}")
+        if context.kind in ("paragraph", "table_cell") and frame.context.kind in ("footnote", "endnote"):
+            context = replace(context, kind=frame.context.kind)
+        if tag in _PREFORMATTED:
+            frame = replace(frame, look=replace(frame.look, pre=True))
+        return frame if context == frame.context else replace(frame, context=context)
+
+    def _leave(self, element: etree._Element, tag: str, outer: _Frame, inner: _Frame) -> None:
+        writer = self.writer
+        if tag == "a" and attribute(element, "href").startswith("#") and self.open_links:
+            start = self.open_links.pop()
+            writer.links.append((start, writer.place, attribute(element, "href")[1:]))
+        if inner.look.gone is not None:
+            if tag in _BLOCKS:
+                writer.hide("\n", inner.look.gone)
+            return
+        if inner.look.pre and not outer.look.pre:
+            writer.end_raw()
+        if tag in _BLOCKS and not (self.tables.in_data and tag in _JOINED_IN_CELL):
+            writer.end_block()
+        elif tag in _JOINED_IN_CELL and self.tables.in_data:
+            self._text(" ", outer)
+        if tag == "li":
+            writer.drop_number()
+        self._close(tag)
+        if tag in ("tr", "table"):
+            writer.cell_fresh = False
+            writer.end_block()
+        style = {} if is_plain(element) else declarations(self.sheet.style_of(element, tag))
+        if style and _breaks(style, "after"):
+            writer.page_break(hard=True)
+        if style and tag not in _BLOCKS and tag not in ("td", "th") and makes_gap(style, "right"):
+            writer.gap()
+
+    def _close(self, tag: str) -> None:
+        if tag in _LISTS:
+            self.lists.leave()
+        elif tag == "table":
+            self.tables.leave()
+
+    # text ---------------------------------------------------------------------------------------------------
+
+    def _text(self, text: str | None, frame: _Frame) -> None:
         if not text:
             return
-        if self.preformatted:
-            first, *rest = text.split("\n")
-            self.pieces.append(first)
-            for line in rest:
-                self.end_line()
-                self.pieces.append(line)
+        if TEMPLATE_MARK.search(text):
+            pieces = TEMPLATE_MARK.split(text)
+            for at, piece in enumerate(pieces):
+                if at % 2:
+                    self.writer.hide(self.source.templates[int(piece)], "template_code", where="template code")
+                else:
+                    self._text(piece, frame)
+            return
+        text = plain(text)
+        if frame.aside is not None:
+            self.writer.hide(text, None, frame.aside)
+            return
+        flag = self._hidden(frame.look)
+        if flag is not None:
+            self.writer.hide(text, flag)
+        elif frame.look.pre:
+            self.writer.add_raw(text, frame.context, self._mark(frame.look))
         else:
-            self.pieces.append(_SPACE.sub(" ", text))
+            self.writer.add(text, frame.context, mark=self._mark(frame.look))
 
-    def end_line(self) -> None:
-        raw = "".join(self.pieces)
-        body = raw.rstrip() if self.preformatted else re.sub(r" +", " ", raw).strip()
-        body = re.sub(r" ?\t ?", "\t", body) if not self.preformatted else body
-        if body.strip():
-            lead = f"{self.label} " if self.label else ""
-            start = self.length
-            if lead:
-                self.generated.append(Span(start, start + len(lead)))
-            line = lead + body
-            self.lines.append(line)
-            indent = len(line) - len(line.lstrip())
-            self.blocks.append(Block(Span(start + indent, start + len(line)), self.kind, self.label, self.level))
-            self.length += len(line) + 1
-            self.label = ""
-        self.pieces.clear()
+    def _revision(self, look: Look) -> Flag | None:
+        if look.struck:
+            return "deleted"
+        inserted = look.inserted or (look.underlined and self.account.underline_inserts)
+        return "inserted" if inserted else None
 
-    def result(self, notes: tuple[str, ...]) -> ReaderResult:
-        text = "\n".join(self.lines)
-        if self.hidden:
-            notes += (f"hidden text left out: {self.hidden} characters",)
-        if self.struck:
-            notes += (f"struck-out text left out: {self.struck} characters",)
-        if self.fields:
-            notes += (f"form fields shown by their value or {_BLANK}: {self.fields}",)
-        coverage = Coverage(rows=(CoverageRow(unit="page", state="read", characters=len(text)),), notes=notes)
-        return ReaderResult(text=text, blocks=tuple(self.blocks), coverage=coverage, generated=tuple(self.generated))
+    def _hidden(self, look: Look) -> Flag | None:
+        """Why words that look so are not in this view of the page; None when they are."""
+        revision = self._revision(look)
+        if look.flag is not None:
+            return look.flag
+        if revision == "deleted":
+            return "deleted" if self.view == "final" else None
+        return "inserted" if revision == "inserted" and self.view == "original" else None
 
+    def _mark(self, look: Look) -> Flag | None:
+        return self._revision(look) if self.view == "markup" else None
 
-@dataclass(slots=True)
-class _List:
-    marker: str
-    next: int
+    def _count_revision(self, outer: _Frame, frame: _Frame) -> None:
+        before, now = self._revision(outer.look), self._revision(frame.look)
+        if now != before and now is not None and frame.look.flag is None:
+            self.account.counts["deletions" if now == "deleted" else "insertions"] += 1
 
+    # pieces -------------------------------------------------------------------------------------------------
 
-def _walk(root: etree._Element, writer: _Writer) -> None:
-    """Depth-first without recursion, so that nesting depth cannot exhaust the stack."""
-    lists: list[_List] = []
-    stack: list[tuple[etree._Element, bool]] = [(root, False)]
-    while stack:
-        element, done = stack.pop()
-        tag = _tag(element)
-        if done:
-            _leave(element, tag, writer, lists)
-            writer.add(element.tail)
-            continue
-        if not tag or _skipped(element, tag, writer):
-            writer.add(element.tail)
-            continue
-        _enter(element, tag, writer, lists)
-        writer.add(element.text)
-        stack.append((element, True))
-        stack.extend((child, False) for child in reversed(element))
+    def _anchor(self, element: etree._Element, tag: str) -> None:
+        for name in (attribute(element, "id"), attribute(element, "name") if tag == "a" else ""):
+            if name:
+                self.writer.anchors.setdefault(name, self.writer.place)
+
+    def _word_label(self, element: etree._Element, frame: _Frame) -> None:
+        """The number that Word wrote before the text of a list paragraph."""
+        label, is_bullet = word_label(element)
+        if self._hidden(frame.look) is not None:
+            self.writer.hide(label, self._hidden(frame.look))
+            return
+        fresh = not self.writer.is_open or self.writer.place[1] == 0
+        self.writer.add(label + " ", frame.context, mark=self._mark(frame.look))
+        parent = element.getparent()
+        while parent is not None and _tag(parent) not in ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li"):
+            parent = parent.getparent()
+        stated = word_list(attribute(parent, "style")) if parent is not None else None
+        if stated is not None and not is_bullet and fresh:
+            self.writer.state_label(label, *stated)
+
+    def _field(self, element: etree._Element, tag: str, frame: _Frame) -> None:
+        shown, others = field_text(element, tag)
+        if not shown:
+            return
+        self.account.counts["form fields"] += 1
+        if self._hidden(frame.look) is not None:
+            self.writer.hide(shown, self._hidden(frame.look))
+            return
+        is_value = attribute(element, "value") == shown or tag != "input"
+        self.writer.add(shown, frame.context, generated=not is_value or set(shown) == {"_"})
+        if others:
+            self.writer.hide(others, None, where="choices of a form field")
+
+    def _picture(self, element: etree._Element, frame: _Frame) -> None:
+        checked = _CHECKED.search(attribute(element, "alt"))
+        if checked is not None and self._hidden(frame.look) is None:
+            self.writer.add("☐ " if checked["no"] else "☒ ", frame.context, generated=True)
+            self.account.counts["form fields"] += 1
+        else:
+            self.account.counts["pictures"] += 1
 
 
 def _tag(element: etree._Element) -> str:
+    """Name of an element in lower case without its namespace; "" for comments. ``ix:header`` keeps its prefix."""
     return element.tag.rsplit("}", 1)[-1].lower() if isinstance(element.tag, str) else ""
 
 
-def _skipped(element: etree._Element, tag: str, writer: _Writer) -> bool:
-    if tag in _DROPPED or (tag in ("ix:header", "header") and element.get("style", "").find("none") >= 0):
-        return True
-    if tag in _STRUCK:
-        writer.struck += len("".join(map(str, element.itertext())).strip())
-        return True
-    style = element.get("style") or ""
-    if element.get("hidden") is not None or (style and _HIDDEN_STYLE.search(style)):
-        writer.hidden += len("".join(map(str, element.itertext())).strip())
-        return True
-    return False
+def _is_comment(element: etree._Element) -> bool:
+    return isinstance(element, etree._Comment)
 
 
-def _enter(element: etree._Element, tag: str, writer: _Writer, lists: list[_List]) -> None:
-    if tag == "br":
-        writer.end_line()
-    elif tag in ("input", "select", "textarea") and (element.get("type") or "text").lower() in (
-        "text",
-        "number",
-        "date",
-    ):
-        writer.pieces.append(element.get("value") or _BLANK)  # a blank to fill in
-        writer.fields += 1
-    elif tag in ("td", "th"):
-        if any(piece.strip() for piece in writer.pieces):
-            writer.pieces.append("\t")
-        writer.kind, writer.cell_open = "table_cell", True
-    elif tag in _BLOCKS:
-        if not (writer.cell_open and tag in ("p", "div", "center")):
-            writer.end_line()
-            writer.kind, writer.level = "paragraph", None
-        writer.cell_open = False
-    if tag in ("ol", "ul"):
-        lists.append(_open_list(element, tag))
-    elif tag == "li":
-        writer.kind, writer.level = "list_item", max(0, len(lists) - 1)
-        writer.label = _item_label(element, lists)
-    elif len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
-        writer.kind, writer.level = "heading", int(tag[1]) - 1
-    elif tag == "pre":
-        writer.preformatted += 1
+def _breaks(style: dict[str, str], side: str) -> bool:
+    """True when a style states a page break before or after the element."""
+    return style.get(f"page-break-{side}", "") in _BREAK_STYLES or style.get(f"break-{side}", "") in _BREAK_STYLES
 
 
-def _leave(element: etree._Element, tag: str, writer: _Writer, lists: list[_List]) -> None:
-    if tag in ("td", "th"):
-        writer.cell_open = False
-        while writer.pieces and not writer.pieces[-1].strip():
-            writer.pieces.pop()
-        return
-    if tag in ("ol", "ul") and lists:
-        writer.end_line()
-        lists.pop()
-    elif tag in _BLOCKS and not (tag in ("p", "div", "center") and _in_cell(element)):
-        writer.end_line()
-        writer.kind, writer.level, writer.label = "paragraph", None, ""
-    if tag == "pre":
-        writer.end_line()
-        writer.preformatted = max(0, writer.preformatted - 1)
-
-
-def _in_cell(element: etree._Element) -> bool:
-    """True when the element is the last one of a table cell: the row goes on after it."""
-    parent = element.getparent()
-    return parent is not None and _tag(parent) in ("td", "th") and element.getnext() is None
-
-
-def _open_list(element: etree._Element, tag: str) -> _List:
-    style = (element.get("style") or "").replace(" ", "").lower()
-    if tag == "ul" or "list-style-type:none" in style or "list-style:none" in style:
-        return _List("", 1)
-    start = element.get("start") or "1"
-    marker = element.get("type") or "1"
-    for name, kind in (
-        ("lower-alpha", "a"),
-        ("upper-alpha", "A"),
-        ("lower-roman", "i"),
-        ("upper-roman", "I"),
-    ):
-        marker = kind if name in style else marker
-    return _List(marker, int(start) if start.isdigit() and len(start) < 6 else 1)
-
-
-def _item_label(element: etree._Element, lists: list[_List]) -> str:
-    if not lists or not lists[-1].marker:
-        return ""
-    current = lists[-1]
-    value = element.get("value") or ""
-    number = int(value) if value.isdigit() and len(value) < 6 else current.next
-    current.next = number + 1
-    return f"{print_number(number, current.marker)}."
-
-
-def print_number(number: int, marker: str) -> str:
-    """``number`` as a list marker of kind "1", "a", "A", "i" or "I" prints it."""
-    if number < 1 or number > 3999 or marker not in _LABEL_MARKERS:
-        return str(number)
-    if marker in "aA":
-        count, index = divmod(number - 1, 26)
-        letters = chr(97 + index) * (count + 1)
-        return letters.upper() if marker == "A" else letters
-    printed = ""
-    for value, sign in _ROMAN:
-        while number >= value:
-            printed += sign
-            number -= value
-    return printed.upper() if marker == "I" else printed
-
-
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
-    (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
+def _is_underlined_blank(element: etree._Element) -> bool:
+    """True for underlined blanks, which print as a line to write on."""
+    words = "".join(map(str, element.itertext()))
+    return len(words) >= 3 and not words.strip() and words.count("\xa0") >= 3

@@ -1,43 +1,30 @@
-"""PDF contracts: starts the pdfium process, turns its lines into paragraphs and accounts for every page.
+"""PDF contracts: starts the pdfium process, turns its characters into paragraphs and accounts for every page.
 
-pdfium itself runs in ``pdf_child.py`` only. Line layout is undone here: running headers and page numbers
-leave the text (and are noted), wrapped lines become paragraphs, words cut at a line end are joined.
+pdfium itself runs in a process of its own (``pdf_child.py``). The steps are lines (``pdf_chars.py``), reading order
+(``pdf_columns.py``), running headers and page numbers (``pdf_furniture.py``), paragraphs (``pdf_layout.py``), the
+account of the pages (``pdf_account.py``) and offsets (``pdf_assemble.py``).
 """
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import subprocess
-import sys
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from softlookup.documents.model import Block, Coverage, CoverageRow, CoverageState, Span
 from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
+from softlookup.documents.readers.pdf_account import PageAccount, coverage, judge
+from softlookup.documents.readers.pdf_assemble import assemble
+from softlookup.documents.readers.pdf_chars import PageLines, page_lines
 from softlookup.documents.readers.pdf_columns import in_reading_order
-from softlookup.documents.readers.pdf_furniture import furniture
-from softlookup.documents.readers.pdf_layout import Line, Page, Paragraph, paragraphs
+from softlookup.documents.readers.pdf_frames import FileFrame, PageFrame
+from softlookup.documents.readers.pdf_furniture import furniture, kind_of
+from softlookup.documents.readers.pdf_layout import Page, paragraphs
+from softlookup.documents.readers.pdf_ocr import read_scans
+from softlookup.documents.readers.pdf_order import top_down
+from softlookup.documents.readers.pdf_process import LIMITS, Limits, frames
 from softlookup.errors import DocumentError
 
-CPU_SECONDS = 180
-WALL_SECONDS = 240
-MEMORY_BYTES = 4 * 1024 * 1024 * 1024
+MAX_CHARACTERS = 30_000_000  # of all pages together
 _DAMAGED = "fetch or export the file again; it may be cut short"
-_GARBLED = re.compile("[\ufffd\ue000-\uf8ff]|\\(cid:")
-
-
-@dataclass(slots=True)
-class _Reading:
-    """What the child told before it ended."""
-
-    count: int | None = None
-    pages: list[dict[str, Any]] = field(default_factory=list)
-    error: str = ""
-    protected: bool = False
-    attachments: int = 0
-    ended: bool = False
 
 
 def read_pdf(data: bytes, options: ReadOptions = DEFAULTS) -> ReaderResult:
@@ -45,121 +32,76 @@ def read_pdf(data: bytes, options: ReadOptions = DEFAULTS) -> ReaderResult:
 
     Pages that are scanned or could not be read stay out of the text and have a coverage row that says so.
     """
-    reading = _parse(_run(data))
-    if reading.error == "password":
-        raise DocumentError(
-            "a PDF without a password is required, this one needs a password to open",
-            "remove the password and save it again",
-        )
-    if reading.error == "memory":
-        raise DocumentError(
-            f"a PDF that opens in {MEMORY_BYTES >> 30} GiB of memory is required", "print it to a new PDF"
-        )
-    if reading.error or not reading.count or not reading.pages:
-        raise DocumentError("a sound PDF is required, this one is damaged or holds no page", _DAMAGED)
-    return _result(reading)
-
-
-def _run(data: bytes) -> bytes:
-    """Output of the child; what it wrote before a crash or the time limit is kept."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    command = [
-        sys.executable,
-        "-m",
-        "softlookup.documents.readers.pdf_child",
-        str(CPU_SECONDS),
-        str(MEMORY_BYTES),
-    ]
-    with subprocess.Popen(  # noqa: S603  (our own module, no shell)
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-    ) as child:
-        try:
-            return child.communicate(data, timeout=WALL_SECONDS)[0]
-        except subprocess.TimeoutExpired:
-            child.kill()
-            return child.communicate()[0]
-
-
-def _parse(output: bytes) -> _Reading:
-    reading = _Reading()
-    for raw in output.split(b"\n"):
-        try:
-            row = json.loads(raw) if raw else {}
-        except ValueError:
-            break  # the line that a crash cut off
-        if "pages" in row:
-            reading.count, reading.protected, reading.attachments = (
-                row["pages"],
-                row["protected"],
-                row["attachments"],
-            )
-        elif "page" in row:
-            reading.pages.append(row)
-        reading.error = row.get("error", reading.error)
-        reading.ended = reading.ended or "end" in row
-    return reading
-
-
-def _result(reading: _Reading) -> ReaderResult:
-    pages = [in_reading_order(_page(row)) for row in reading.pages]
+    file, accounts = _accounts(data, options, LIMITS)
+    read_scans(data, options, accounts)
+    pages = [_page(account) for account in accounts]
     removed = furniture(pages)
-    found = paragraphs(pages, removed)
-    text, blocks, generated = _assemble(found)
-    rows = _rows(reading, pages, removed)
+    lines = {page.number: page for page in pages}
+    layout = paragraphs(pages, {(n, i): kind_of(lines[n].lines[i], lines[n]) for n, i in removed})
+    done = assemble(layout, accounts)
     return ReaderResult(
-        text, blocks, Coverage(rows, pages=reading.count, notes=_notes(reading, removed, text)), generated
+        done.text,
+        tuple(done.blocks),
+        coverage(file, accounts, layout, done.asides, list(removed.values())),
+        generated=tuple(done.generated),
+        aside=tuple(done.asides),
+        marks=tuple(done.marks),
+        lines=tuple(done.lines),
     )
 
 
-def _page(row: dict[str, Any]) -> Page:
-    lines = (
-        Line(text, left, bottom, right, top, tuple((at, end, start) for at, end, start in gaps))
-        for text, left, bottom, right, top, gaps in row["lines"]
-    )
-    return Page(row["page"], row.get("width", 0.0), row.get("height", 0.0), tuple(lines))
+def _accounts(data: bytes, options: ReadOptions, limits: Limits) -> tuple[FileFrame, list[PageAccount]]:
+    """What the file says of itself, and its pages as far as they could be read."""
+    file = FileFrame()
+    accounts: list[PageAccount] = []
+    characters = 0
+    for frame in frames(data, options.password, limits):
+        if isinstance(frame, FileFrame):
+            _refuse(frame, options, limits)
+            file = frame
+            continue
+        characters += len(frame.codes) // 4
+        if characters > MAX_CHARACTERS:
+            break
+        accounts.append(_account(frame))
+    if not file.pages or not accounts:
+        raise DocumentError("a sound PDF is required, this one is damaged or holds no page", _DAMAGED)
+    return file, accounts
 
 
-def _assemble(found: list[Paragraph]) -> tuple[str, tuple[Block, ...], tuple[Span, ...]]:
-    blocks: list[Block] = []
-    joins: list[Span] = []
-    length = 0
-    for paragraph in found:
-        blocks.append(Block(Span(length, length + len(paragraph.text)), page=paragraph.page))
-        joins.extend(Span(length + at, length + at + 1) for at in paragraph.joins)
-        length += len(paragraph.text) + 1
-    return "\n".join(p.text for p in found), tuple(blocks), tuple(joins)
+def _account(frame: PageFrame) -> PageAccount:
+    if frame.failed:
+        return PageAccount(frame.number, "failed", frame.failed)
+    account = judge(frame, page_lines(frame))
+    # the arrays are large, and what they hold is in the lines now
+    account.frame = replace(frame, codes=b"", boxes=b"", owners=b"", texts=(), images=(), grounds=())
+    return account
 
 
-def _rows(reading: _Reading, pages: list[Page], removed: dict[tuple[int, int], str]) -> tuple[CoverageRow, ...]:
-    rows: list[CoverageRow] = []
-    for page, row in zip(pages, reading.pages, strict=True):
-        kept = "".join(line.text for place, line in enumerate(page.lines) if (page.number, place) not in removed)
-        state: CoverageState = row["state"]
-        reason = row.get("reason", "")
-        if state == "scanned":
-            reason = "a picture of text; it holds no text to read"
-        elif len(_GARBLED.findall(kept)) > 0.05 * max(1, len(kept)):
-            reason = "characters without a Unicode value; the text is doubtful"
-        if state == "read" and not kept.strip():
-            state, reason = "empty", "only a page number or running header"
-        rows.append(CoverageRow(f"page {page.number}", state, len(kept) if state == "read" else 0, reason))
-    reason = "the reader stopped before this page" if not reading.ended else "more pages than are read"
-    missing = range(len(rows) + 1, min(reading.count or 0, 100_000) + 1)
-    rows.extend(CoverageRow(f"page {number}", "failed", 0, reason) for number in missing)
-    return tuple(rows)
+def _refuse(file: FileFrame, options: ReadOptions, limits: Limits) -> None:
+    if file.error == "password":
+        remedy = "put it in an environment variable and give its name with --password-env"
+        if options.password is None:
+            raise DocumentError("a password is required to open this PDF, none was given", remedy)
+        raise DocumentError("the right password is required to open this PDF, another one was given", remedy)
+    if file.error == "memory":
+        raise DocumentError(
+            f"a PDF that opens in {limits.memory >> 30} GiB of memory is required", "print it to a new PDF"
+        )
+    if file.error or not file.pages:
+        raise DocumentError("a sound PDF is required, this one is damaged or holds no page", _DAMAGED)
 
 
-def _notes(reading: _Reading, removed: dict[tuple[int, int], str], text: str) -> tuple[str, ...]:
-    notes: list[str] = []
-    counts: dict[str, int] = {}
-    for pattern in removed.values():
-        counts[pattern] = counts.get(pattern, 0) + 1
-    for pattern, count in sorted(counts.items(), key=lambda item: -item[1])[:20]:
-        notes.append(f"page header or footer left out of the text on {count} pages: {pattern[:80]!r}")
-    if reading.protected:
-        notes.append("the PDF restricts copying or printing; it opens without a password")
-    if reading.attachments:
-        notes.append(f"attachments not read: {reading.attachments}")
-    if len(_GARBLED.findall(text)) > 0.05 * max(1, len(text)):
-        notes.append("many characters have no Unicode value; the text is doubtful")
-    return tuple(notes)
+def _page(account: PageAccount) -> Page:
+    """The page in reading order; what stands on a scan besides the picture does not go into the text."""
+    found = account.lines or PageLines(0.0, 0.0, ())
+    stray, lines = (found.lines, ()) if account.state == "scanned" else (account.stray, found.lines)
+    lines = (*(replace(line, aside=line.aside or ()) for line in stray), *lines)
+    page = Page(account.number, found.width, found.height, lines, found.turn)
+    page = replace(page, has_fields=bool(account.frame and account.frame.fields))
+    if account.reason.startswith("characters without"):
+        page = replace(page, flags=("garbled",))
+    return in_reading_order(top_down(page))
+
+
+__all__: Sequence[str] = ["read_pdf"]

@@ -1,45 +1,97 @@
-r"""Plain text: decides the encoding from the bytes, normalises line ends, cuts paragraphs; no markup.
+r"""Plain text: normalises line ends, cuts paragraphs, finds pages; no markup. ``encodings.py`` decodes.
 
 The text is the decoded file with ``\\r\\n`` and ``\\r`` turned into ``\\n`` and a byte order mark removed;
-nothing else is changed, so offsets can be checked against the file itself.
+nothing else is changed, so offsets can be checked against the file itself. Lines broken at a fixed width are
+joined by the blocks only; form feeds and ``<PAGE>`` lines stay and give the pages.
 """
 
 from __future__ import annotations
 
-import codecs
+import itertools
 import re
-from collections import Counter
+from bisect import bisect_right
+from dataclasses import replace
 
-from softlookup.documents.model import Block, Coverage, CoverageRow, Span
+from softlookup.documents.model import Block, Coverage, CoverageCounts, CoverageRow, Span
 from softlookup.documents.readers import ReaderResult
-from softlookup.errors import DocumentError, UsageError
+from softlookup.documents.readers.encodings import decode as decode  # noqa: PLC0414  (the old place of it)
+from softlookup.documents.readers.pages import goes_on, page_number
+from softlookup.documents.readers.text_marks import find_marks
 
-# UTF-32 first: its little-endian mark begins with the UTF-16 one
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_ENCODING_REMEDY = "name the encoding with --encoding, or save the file as UTF-8"
-_COMMON_HAN = frozenset(
-    "的一是不了在人有我他这中大来上个国到说们为以要定于出会可也你对生能而子那得同方条款合约和本其或及应当"
-    "甲乙双规按照不得由日月年任权利义务责依法律支付時個國這為們會對說應當條約規權義務責壹貳付給與"
-)
-_CHINESE_MARKS = frozenset("，。、；：（）《》“”！？「」　")
 _PARAGRAPH = re.compile(r"\S(?:.*?)(?=\n[^\S\n]*\n|\Z)", re.DOTALL)
-_SAMPLE = 200_000
+_BREAK = re.compile(r"\f|^[ \t]{0,40}<PAGE>[^\n]{0,80}$", re.M)
 
 
 def read_text(data: bytes, *, encoding: str | None = None) -> ReaderResult:
     """Text of a plain text file; raises ``DocumentError`` when no encoding fits."""
     decoded, notes = decode(data, encoding=encoding)
+    return read_plain(decoded, notes)
+
+
+def read_plain(decoded: str, notes: tuple[str, ...] = ()) -> ReaderResult:
+    """The same for a file that is decoded already."""
     text, line_end_notes = normalise_line_ends(decoded)
+    marks, mark_notes = find_marks(text)
+    blocks, pages = with_pages(text, paragraphs(text))
     coverage = Coverage(
-        rows=(CoverageRow(unit="file", state="read", characters=len(text)),), notes=notes + line_end_notes
+        rows=(CoverageRow(unit="file", state="read", characters=len(text)),),
+        pages=pages,
+        notes=notes + line_end_notes + mark_notes,
+        counts=CoverageCounts(tables=len(re.findall(r"^<TABLE>", text, re.M))),
     )
-    return ReaderResult(text=text, blocks=paragraphs(text), coverage=coverage)
+    return ReaderResult(text=text, blocks=blocks, coverage=coverage, marks=marks)
+
+
+def with_pages(text: str, blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], int | None]:
+    """``blocks`` with the page each begins on, and the number of pages; unchanged and None without page breaks.
+
+    Two blocks become one when the paragraph goes on across the break between them.
+    """
+    breaks = [match.end() for match in _BREAK.finditer(text)]
+    if not breaks:
+        return blocks, None
+    first = 1 if text[: breaks[0]].replace("<PAGE>", "").strip() else 0
+    paged: list[Block] = []
+    for block in blocks:
+        for span in _cut(text, block.span, breaks):
+            paged.append(replace(block, span=span, page=max(1, first + bisect_right(breaks, span.start))))
+    last = max((block.page or 1 for block in paged), default=1)
+    return _joined(text, paged), last
+
+
+def _cut(text: str, span: Span, breaks: list[int]) -> list[Span]:
+    """``span`` cut at the page breaks inside it."""
+    inside = breaks[bisect_right(breaks, span.start) : bisect_right(breaks, span.end)]
+    edges = [span.start, *inside, span.end]
+    pieces = [_trimmed(text, start, end, 0) for start, end in itertools.pairwise(edges)]
+    return [piece for piece in pieces if len(piece)]
+
+
+def _joined(text: str, blocks: list[Block]) -> tuple[Block, ...]:
+    """Blocks of one paragraph on two pages made one; page marks and page numbers between them go in."""
+    result: list[Block] = []
+    for block in blocks:
+        words = text[block.span.start : block.span.end]
+        if result and result[-1].page != block.page and not _is_page_line(words):
+            back = len(result) - 1
+            while back > 0 and len(result) - back < 4 and _is_page_line(_words(text, result[back])):
+                back -= 1
+            before = result[back]
+            above, last = ["", *_words(text, before).split("\n")][-2:]
+            if goes_on(last, words.split("\n", 1)[0], above):
+                result[back:] = [replace(before, span=Span(before.span.start, block.span.end))]
+                continue
+        result.append(block)
+    return tuple(result)
+
+
+def _words(text: str, block: Block) -> str:
+    return text[block.span.start : block.span.end]
+
+
+def _is_page_line(words: str) -> bool:
+    lines = [line for line in words.split("\n") if line.strip()]
+    return all(page_number(line) is not None or line.strip().startswith("<PAGE>") for line in lines)
 
 
 def normalise_line_ends(text: str) -> tuple[str, tuple[str, ...]]:
@@ -53,10 +105,10 @@ def normalise_line_ends(text: str) -> tuple[str, tuple[str, ...]]:
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
 
-def paragraphs(text: str, offset: int = 0) -> tuple[Block, ...]:
-    """Blocks between blank lines; when the text has none to speak of, one block per line."""
+def paragraphs(text: str, offset: int = 0, *, is_wrapped: bool | None = None) -> tuple[Block, ...]:
+    """Blocks between blank lines when lines were broken at a fixed width, else one block per line."""
     lines = list(re.finditer(r"^[^\n]*\S[^\n]*", text, re.M))
-    if not is_hard_wrapped(text):
+    if not (is_hard_wrapped(text) if is_wrapped is None else is_wrapped):
         return tuple(Block(span=_trimmed(text, m.start(), m.end(), offset)) for m in lines)
     return tuple(Block(span=_trimmed(text, m.start(), m.end(), offset)) for m in _PARAGRAPH.finditer(text))
 
@@ -69,124 +121,6 @@ def is_hard_wrapped(text: str) -> bool:
     upper = lengths[int(len(lengths) * 0.9)]
     median = lengths[len(lengths) // 2]
     return 40 <= median <= 100 and upper <= 110 and upper - median <= 30
-
-
-def decode(data: bytes, *, encoding: str | None = None) -> tuple[str, tuple[str, ...]]:
-    """Decoded text and notes on how the encoding was found; none for UTF-8, which nobody needs to be told.
-
-    ``encoding`` is what the user named; it must fit. Raises ``DocumentError`` otherwise.
-    """
-    if encoding is not None:
-        return _decode_named(data, encoding)
-    for mark, codec in _MARKS:
-        if data.startswith(mark):
-            text = _strict(data[len(mark) :], codec)
-            if text is None or "\0" in text:
-                raise DocumentError(
-                    f"text must decode as {codec} as its byte order mark says, it does not", _ENCODING_REMEDY
-                )
-            return text, (() if codec == "utf-8" else (f"encoding {codec} (byte order mark)",))
-    text = _strict(data, "utf-8")
-    if text is not None and "\0" not in text:
-        return text, ()
-    wide = _wide_without_mark(data)
-    if wide is not None:
-        return wide
-    if b"\0" in data:
-        raise DocumentError(
-            "a text document is required, the file holds binary data",
-            "give a DOCX, PDF, HTML, Markdown or text file",
-        )
-    return _decode_scored(data)
-
-
-def _decode_named(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
-    try:
-        name = codecs.lookup(encoding).name
-        text = data.decode(name)
-    except LookupError as error:
-        raise UsageError(
-            f"--encoding must be a known codec, got {encoding!r}", "for example utf-8, gb18030, big5, cp1252"
-        ) from error
-    except (UnicodeError, ValueError) as error:
-        raise DocumentError(
-            f"the file does not decode as {encoding}", "leave --encoding out or name another codec"
-        ) from error
-    if "\0" in text:
-        raise DocumentError(
-            f"decoded as {encoding} the text holds NUL characters", "name another codec with --encoding"
-        )
-    return text.removeprefix("\ufeff"), (f"encoding {name} (as asked)",)
-
-
-def _strict(data: bytes, codec: str) -> str | None:
-    try:
-        return data.decode(codec)
-    except (UnicodeError, ValueError):
-        return None
-
-
-def _wide_without_mark(data: bytes) -> tuple[str, tuple[str, ...]] | None:
-    """UTF-32 or UTF-16 without a mark: zeros on a fixed parity, or wide line ends in Chinese text."""
-    sample = data[:_SAMPLE]
-    codecs_to_try: list[str] = []
-    if len(data) % 4 == 0:
-        codecs_to_try += ["utf-32-le", "utf-32-be"]
-    if len(data) % 2 == 0 and (b"\0" in sample):
-        even, odd = sample[0::2].count(0), sample[1::2].count(0)
-        codecs_to_try += ["utf-16-le", "utf-16-be"] if odd >= even else ["utf-16-be", "utf-16-le"]
-    for codec in codecs_to_try:
-        text = _strict(data, codec)
-        if text and "\0" not in text and _readable_share(text[:_SAMPLE]) > 0.8:
-            return text, (f"encoding {codec} (no byte order mark, by its zero bytes)",)
-    return None
-
-
-def _readable_share(text: str) -> float:
-    """Share of ASCII, common Chinese characters and Chinese punctuation."""
-    good = sum(
-        n for c, n in Counter(text).items() if c in "\n\r\t" or " " <= c <= "~" or _is_han(c) or c in _CHINESE_MARKS
-    )
-    return good / max(1, len(text))
-
-
-def _is_han(character: str) -> bool:
-    return "\u4e00" <= character <= "\u9fff"
-
-
-def _decode_scored(data: bytes) -> tuple[str, tuple[str, ...]]:
-    scores: list[tuple[float, str, str]] = []
-    for codec in ("gb18030", "big5hkscs", "cp1252"):
-        text = _strict(data, codec)
-        if text is not None and "\0" not in text:
-            scores.append((_score(text[:_SAMPLE]), codec, text))
-    scores.sort(key=lambda row: -row[0])
-    if not scores or scores[0][0] <= 0.0:
-        raise DocumentError(
-            "text in a known encoding is required, none of UTF-8, UTF-16, GB18030, Big5, cp1252 fits",
-            _ENCODING_REMEDY,
-        )
-    best, codec, text = scores[0]
-    margin = best - scores[1][0] if len(scores) > 1 else best
-    if margin < 0.02:
-        raise DocumentError(f"the encoding is unclear ({codec} and {scores[1][1]} fit equally well)", _ENCODING_REMEDY)
-    return text, (f"encoding {codec} (by its characters, margin {margin:.2f})",)
-
-
-def _score(text: str) -> float:
-    """Fit of a decoding in [-1, 1]: common characters count for it, rare and control ones against it."""
-    total = good = bad = 0
-    for character, count in Counter(text).items():
-        if character.isascii() and (character.isprintable() or character in "\n\r\t"):
-            continue  # ASCII bytes look the same in all three
-        total += count
-        if character in _COMMON_HAN or character in _CHINESE_MARKS or character in "‘’–—•§©®éèüöäßñçàá£€°½…":
-            good += count
-        elif not character.isprintable() and not character.isspace():
-            bad += 2 * count
-        elif not _is_han(character):
-            bad += count  # symbols, private use, half-width forms, Latin letters in the wrong place
-    return (good - bad) / total if total else 0.5
 
 
 def _trimmed(text: str, start: int, end: int, offset: int) -> Span:
