@@ -142,6 +142,8 @@ def _blocks_of(text: str, line: Line, span: Span, page: int | None) -> list[Bloc
         found = paragraphs(text[span.start : span.end], span.start)
         return [Block(block.span, context.kind, page=page, origin=context.origin) for block in found]
     level = line.level if line.label else context.level
+    if not len(span):  # a blank line is kept as text between paragraphs
+        return []
     return [Block(span, context.kind, line.label, level, page, line.list_id, origin=context.origin)]
 
 

@@ -147,7 +147,7 @@ def _implied(item: re.Match[str], open_items: list[_Item]) -> str:
     while open_items and open_items[-1].indent >= indent:
         popped = open_items.pop()
         previous = popped if popped.indent == indent else previous
-    if not item["marker"].isdigit():
+    if not item["marker"].isdecimal():
         open_items.append(_Item(indent, 0, ""))
         return ""
     printed = int(item["marker"])
