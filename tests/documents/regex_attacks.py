@@ -92,7 +92,9 @@ def _matches(item: tuple, character: str) -> bool:
         return False
     negated = bool(argument) and argument[0][0] is op.NEGATE
     found = any(
-        (c is op.LITERAL and a == point) or (c is op.RANGE and a[0] <= point <= a[1]) or (c is op.CATEGORY and _CATEGORIES[a](character))
+        (c is op.LITERAL and a == point)
+        or (c is op.RANGE and a[0] <= point <= a[1])
+        or (c is op.CATEGORY and _CATEGORIES[a](character))
         for c, a in argument
     )
     return found != negated

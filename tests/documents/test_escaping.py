@@ -20,7 +20,16 @@ CONTRACT = (
     f"1. Rent{TRICKS}. The “Rent{TRICKS}” means ten, as in Section 9{TRICKS}.\n\n"
     f"(a{TRICKS}) The “Yard” means Section 2 and Exhibit {TRICKS}B.\n\n2. Term{TRICKS}. A year.\n"
 )
-COMMANDS = ([], ["--terms"], ["--refs"], ["--terms", "--refs"], ["--clause", "1"], ["--clause", f"9{TRICKS}"], ["--json"], ["--json", "--clause", "2"])
+COMMANDS = (
+    [],
+    ["--terms"],
+    ["--refs"],
+    ["--terms", "--refs"],
+    ["--clause", "1"],
+    ["--clause", f"9{TRICKS}"],
+    ["--json"],
+    ["--json", "--clause", "2"],
+)
 
 
 @pytest.fixture
@@ -70,7 +79,9 @@ def test_names_of_files_in_errors_and_headers_are_escaped(tmp_path, capsys, suff
     shown = capsys.readouterr()
     assert shown.err.count("\n") == 2
     check_harmless(shown.err)
-    (tmp_path / name).write_bytes(b"<html><body><p>1. Rent. Ten.</p></body></html>" if suffix == "html" else docx(paragraph("1. Rent. Ten.")))
+    (tmp_path / name).write_bytes(
+        b"<html><body><p>1. Rent. Ten.</p></body></html>" if suffix == "html" else docx(paragraph("1. Rent. Ten."))
+    )
     assert main(["read", str(tmp_path / name)]) == 0
     check_harmless(capsys.readouterr().out)
 
@@ -82,9 +93,16 @@ def test_names_inside_a_file_are_escaped_in_errors_and_coverage(tmp_path, capsys
         'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/chart" Target="\u202ea\u200b.xml"/></Relationships>'
     )
     path = tmp_path / "a.docx"
-    path.write_bytes(docx(paragraph("1. Rent. Ten."), {"word/_rels/document.xml.rels": rels, "word/\u202ea\u200b.xml": "<x/>", part: "<x/>"}))
+    path.write_bytes(
+        docx(
+            paragraph("1. Rent. Ten."),
+            {"word/_rels/document.xml.rels": rels, "word/\u202ea\u200b.xml": "<x/>", part: "<x/>"},
+        )
+    )
     main(["read", str(path)])
-    path.write_bytes(pdf_pages([drawn((72, 700, "1. Rent. Ten.")), b""], catalog=b"/PageLabels << /Nums [0 << /P (\x1b[31m) >>] >>"))
+    path.write_bytes(
+        pdf_pages([drawn((72, 700, "1. Rent. Ten.")), b""], catalog=b"/PageLabels << /Nums [0 << /P (\x1b[31m) >>] >>")
+    )
     main(["read", str(path)])
     filing = tmp_path / "filing.txt"
     member = "<DOCUMENT>\n<TYPE>EX-\x1b[31m{}\u202e\n<TEXT>\n1. Rent. Ten.\n\n2. Term. A year.\n</TEXT>\n</DOCUMENT>\n"
@@ -97,7 +115,16 @@ def test_names_inside_a_file_are_escaped_in_errors_and_coverage(tmp_path, capsys
     check_harmless(shown.err)
 
 
-@pytest.mark.parametrize("options", [["--clause", "\x1b[31m9"], ["--encoding", "\x1b[31m"], ["--member", "\u202e"], ["--view", "\x1b"], ["--password-env", "\x1b[31m"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--clause", "\x1b[31m9"],
+        ["--encoding", "\x1b[31m"],
+        ["--member", "\u202e"],
+        ["--view", "\x1b"],
+        ["--password-env", "\x1b[31m"],
+    ],
+)
 def test_arguments_in_errors_are_escaped(contract, capsys, options):
     try:
         main(["read", str(contract), *options])

@@ -99,7 +99,9 @@ def test_doubtful_encodings_are_asked_for_never_guessed_in_silence(tmp_path):
             read(tmp_path, data)
 
 
-@pytest.mark.parametrize(("name", "seed"), [("a.txt", SUPPLY_EN), ("a.txt", TERMS_ZH), ("a.md", MARKDOWN), ("a.txt", EDGAR)])
+@pytest.mark.parametrize(
+    ("name", "seed"), [("a.txt", SUPPLY_EN), ("a.txt", TERMS_ZH), ("a.md", MARKDOWN), ("a.txt", EDGAR)]
+)
 def test_every_truncation_is_read_or_refused(name, seed):
     outcomes = run_limited([Job(data, name) for data in truncations(seed.encode())], LIMITS)
     assert not list(faults(outcomes))
@@ -119,9 +121,30 @@ def test_no_repeated_pattern_takes_for_ever(part):
     """Quadratic work on 60,000 characters would take minutes."""
     limits = Limits(memory=2048 * MIB, cpu_seconds=12, wall_seconds=60.0)
     chosen = [pattern for pattern in PATTERNS[part::4] if pattern != "\x00"]
-    jobs = [Job((pattern * (60_000 // len(pattern)) + "\n2. End.").encode("utf-8", "replace"), "a.md" if part == 0 else "a.txt") for pattern in chosen]
+    jobs = [
+        Job(
+            (pattern * (60_000 // len(pattern)) + "\n2. End.").encode("utf-8", "replace"),
+            "a.md" if part == 0 else "a.txt",
+        )
+        for pattern in chosen
+    ]
     outcomes = run_limited(jobs, limits)
     assert not [(chosen[at], o.kind, o.detail[-300:]) for at, o in enumerate(outcomes) if not o.good]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“Rent”" + "*" * 60 + " x",
+        "“Rent”" + "_" * 60 + " x",
+        '"Rent"' + "**" * 60 + "\n2. End.",
+        "（" + "“甲” " * 60 + "乙",
+        "references to “Rent”" + "*" * 60,
+    ],
+)
+def test_no_choice_doubles_the_work(text):
+    outcome = read_limited(f"1. Rent. {text}\n\n2. Term.\n".encode(), "a.txt", Limits(cpu_seconds=5, wall_seconds=30.0))
+    assert outcome.kind == "document", outcome
 
 
 def test_a_line_of_50_megabytes_is_read_or_refused_in_bounded_time_and_memory():
@@ -163,7 +186,16 @@ def test_deep_numbers_lists_and_brackets_do_no_harm():
 
 
 def test_duplicate_missing_and_disordered_numbers_are_kept_as_printed_and_flagged(tmp_path):
-    text = "\n\n".join(("1. Rent. Ten.", "2. Term. A year.", "2. Law. Norway.", "5. Notice. In writing.", "4. Costs. Shared.", "6. End. Now."))
+    text = "\n\n".join(
+        (
+            "1. Rent. Ten.",
+            "2. Term. A year.",
+            "2. Law. Norway.",
+            "5. Notice. In writing.",
+            "4. Costs. Shared.",
+            "6. End. Now.",
+        )
+    )
     document = read(tmp_path, text + "\n")
     printed = [clause.label.rstrip(".") for clause in document.clauses if clause.label]
     assert printed == ["1", "2", "2", "5", "4", "6"]
@@ -176,7 +208,13 @@ def test_duplicate_missing_and_disordered_numbers_are_kept_as_printed_and_flagge
 def test_chinese_numbers_too(tmp_path):
     text = "第一条 租金。十元。\n第二条 期限。一年。\n第二条 法律。挪威。\n第五条 通知。书面。\n第六条 终止。立即。\n"
     document = read(tmp_path, text)
-    assert [clause.label for clause in document.clauses if clause.label] == ["第一条", "第二条", "第二条", "第五条", "第六条"]
+    assert [clause.label for clause in document.clauses if clause.label] == [
+        "第一条",
+        "第二条",
+        "第二条",
+        "第五条",
+        "第六条",
+    ]
     flags = clause_flags(document)
     assert flags["第二条#2"] == ("duplicate_number",)
     assert "gap_before" in flags["第五条"]
@@ -214,7 +252,9 @@ def test_labels_in_disguise_are_found(tmp_path, label):
 
 
 def test_cyrillic_labels_are_matched_and_flagged(tmp_path):
-    document = read(tmp_path, "1. Rent:\n(а) ten; and\n(b) twenty, or\n(с) thirty.\n\n2. Term. A year under clause 1(a).\n")
+    document = read(
+        tmp_path, "1. Rent:\n(а) ten; and\n(b) twenty, or\n(с) thirty.\n\n2. Term. A year under clause 1(a).\n"
+    )
     flags = clause_flags(document)
     assert [path for path, found in flags.items() if "confusable" in found] == ["1(а)", "1(с)"]
     reference = next(r for r in document.references if r.kind == "explicit")

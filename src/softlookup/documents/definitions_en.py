@@ -11,7 +11,7 @@ from softlookup.documents.model import TermKind
 from softlookup.documents.positions import ClausePositions
 
 # Markdown keeps its marks: **"Fees"**</span> means
-_MARKUP = r"(?:\*{1,2}|_{1,2}|</?\w+[^<>\n]{0,80}>)*"
+_MARKUP = r"(?:[*_]|</?\w[^<>\n]{0,80}>)*+"  # possessive: a row of marks can be cut in one way only
 _OPEN, _CLOSE = r"[\"“”„＂]\*{0,2}", rf"\*{{0,2}}[\"“”＂]{_MARKUP}"
 _NAME = r"[^\"“”„＂\n*]{1,90}?"
 _QUOTED = rf"{_OPEN}\s*+({_NAME})\s*{_CLOSE}"
