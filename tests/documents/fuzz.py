@@ -4,6 +4,8 @@ Same seed, same files, in every process. Text formats are mutated as text and th
 PDF, which have an inner structure, in ``fuzz_docx.py`` and ``fuzz_pdf.py``.
 """
 
+# ruff: noqa: E501  (tables and file fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import random

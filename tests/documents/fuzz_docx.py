@@ -1,5 +1,7 @@
 """Mutations of the parts of a DOCX: elements moved, wrapped, repeated and dropped, attributes and texts changed."""
 
+# ruff: noqa: E501  (tables and file fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import random
@@ -98,7 +100,7 @@ def _mutate(
         holder = etree.fromstring(f"<x {_NAMESPACES}>{source.choice(_SNIPPETS)}</x>")
         element.insert(source.randrange(len(element) + 1), holder[0])
     else:
-        words = "".join(c for c in source.choice(tokens) if c in "\t\n\r" or ("\x20" <= c and c not in "\ufffe\uffff"))
+        words = "".join(c for c in source.choice(tokens) if c in "\t\n\r" or (c >= "\x20" and c not in "\ufffe\uffff"))
         element.text = (element.text or "") + words
 
 

@@ -1,5 +1,7 @@
 """Mutations of the objects of a PDF: values, keys, references, streams and their lengths; then the table is rebuilt."""
 
+# ruff: noqa: E501  (tables and file fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import random

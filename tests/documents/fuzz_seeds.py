@@ -164,7 +164,7 @@ _BODY = (
     + paragraph(runs='<w:moveFrom w:id="7"><w:r><w:t>moved</w:t></w:r></w:moveFrom><w:moveTo w:id="8"><w:r><w:t>moved</w:t></w:r></w:moveTo><w:hyperlink w:anchor="_Ref1">' + _run("link") + '</w:hyperlink><w:fldSimple w:instr=" REF _Ref1 ">' + _run("1.2") + "</w:fldSimple>" + '<w:r><w:sym w:font="Wingdings" w:char="F0A7"/><w:tab/><w:br/><w:noBreakHyphen/></w:r><m:oMath><m:r><m:t>x</m:t></m:r></m:oMath>')
     + '<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="4"/></w:numPr><w:rPr><w:del/></w:rPr></w:pPr>' + _run("第一条 价款 ") + "</w:p>"
     + paragraph("甲方应当按照第一条支付价款。", num=(4, 0)) + paragraph("逾期的；", num=(4, 1))
-    + f'<w:sectPr><w:headerReference w:type="default" r:id="r5"/><w:footerReference w:type="default" r:id="r6"/></w:sectPr>'
+    + '<w:sectPr><w:headerReference w:type="default" r:id="r5"/><w:footerReference w:type="default" r:id="r6"/></w:sectPr>'
 )  # fmt: skip
 _STYLES = (
     f'<w:styles xmlns:w="{W}"><w:docDefaults><w:rPrDefault><w:rPr><w:sz w:val="22"/></w:rPr></w:rPrDefault></w:docDefaults>'

@@ -1,5 +1,7 @@
 """Hostile and awkward files in memory, one builder per kind; no assertions here. Harmless outside a parser."""
 
+# ruff: noqa: E501  (tables and file fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import hashlib

@@ -76,8 +76,8 @@ class ForkedPopen(subprocess.Popen):
                 for end in ends:
                     if end > 2:
                         os.close(end)
-                sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: PTH123, SIM115
-                sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: PTH123, SIM115
+                sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+                sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
                 sys.argv = list(args[2:])
                 status = pdf_child.main()
                 sys.stdout.flush()

@@ -1,5 +1,7 @@
 """Characters of a document that a terminal obeys or hides never reach it raw; JSON stays valid and reversible."""
 
+# ruff: noqa: E501  (tables and file fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import json
@@ -127,9 +129,10 @@ def test_names_inside_a_file_are_escaped_in_errors_and_coverage(tmp_path, capsys
 )
 def test_arguments_in_errors_are_escaped(contract, capsys, options):
     try:
-        main(["read", str(contract), *options])
+        code = main(["read", str(contract), *options])
     except SystemExit as ended:
-        assert ended.code == 2
+        code = ended.code
+    assert code in (0, 2, 4)
     shown = capsys.readouterr()
     check_harmless(shown.err)
     check_harmless(shown.out)

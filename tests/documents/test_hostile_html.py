@@ -1,5 +1,7 @@
 """Hostile and awkward HTML, row by row: depth, hidden words, scripts, remote parts, broken pages."""
 
+# ruff: noqa: E501  (tables and file fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import socket

@@ -3,6 +3,8 @@
 The PDF process has limits of its own; here the parent is measured too. Lines are drawn at (x, y) in points.
 """
 
+# ruff: noqa: E501  (tables and file fragments are easier to check on one line)
+
 from __future__ import annotations
 
 import pytest

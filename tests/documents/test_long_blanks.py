@@ -1,5 +1,7 @@
 """Absurd runs of white space cost no time and change no text."""
 
+# ruff: noqa: E501  (tables and file fragments are easier to check on one line)
+
 from __future__ import annotations
 
 from softlookup.documents.long_blanks import MARK, with_marks
