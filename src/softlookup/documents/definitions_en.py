@@ -28,8 +28,8 @@ _BETWEEN = (
     r"(?:\s*(?:,|\(|of\b|when\b|as\b|with\b|for\b|in\b|used\b)[^\"“”.;\n]{0,80}?)?"
 )
 _MEANS = re.compile(
-    rf"(?:{_OPEN}\s*+{_NAME}\s*{_CLOSE}\s*(?:,\s*(?:and|or)?|/|and|or|\((?:and|or)?)\s*){{0,3}}"
-    rf"{_QUOTED}\)?{_BETWEEN}\s*[,:]?\s*(?:each\s+)?(?:{_VERB})",
+    rf"(?:{_OPEN}\s*+{_NAME}\s*{_CLOSE}\s*+(?:,\s*+(?:and|or)?|/|and|or|\((?:and|or)?)\s*+){{0,3}}"
+    rf"{_QUOTED}\)?{_BETWEEN}\s*+[,:]?\s*+(?:each\s+)?(?:{_VERB})",
 )
 _NAME_IN_LIST = re.compile(_QUOTED)
 _INSIDE = r"(?:[^()\[\]\"“”]|\([^()\s]{1,4}\))"  # a parenthesis may hold "401(k)" and "Product(s)"
