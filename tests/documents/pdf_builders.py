@@ -27,7 +27,10 @@ def width(text: str, size: float = 11.0) -> float:
 
 @dataclass(frozen=True)
 class Words:
-    """Text at (x, y); ``matrix`` (a, b, c, d) turns it; ``font`` is F1 (Helvetica), F2 (Chinese) or F3 (no map)."""
+    """Text at (x, y), turned by ``matrix`` (a, b, c, d).
+
+    ``font`` is F1 (Helvetica), F2 (Chinese), F3 (no map) or F4 (any).
+    """
 
     x: float
     y: float
@@ -78,9 +81,9 @@ def sheet(lines: list[tuple[float, float, str]], **more: object) -> Sheet:
 
 @dataclass
 class Writer:
-    """Collects objects; numbers count from 1. Objects 1 to 7 are the catalogue, the page tree and resources."""
+    """Collects objects; numbers count from 1. Objects 1 to 9 are the catalogue, the page tree and resources."""
 
-    objects: list[bytes] = field(default_factory=lambda: [b""] * 7)
+    objects: list[bytes] = field(default_factory=lambda: [b""] * 9)
     catalogue: bytes = b""
     trailer: bytes = b""
 
@@ -113,7 +116,7 @@ def build(
 ) -> bytes:
     """The PDF of ``sheets``; ``catalogue`` are further entries of the document catalogue."""
     pdf = writer or Writer()
-    resources = b"<< /Font << /F1 3 0 R /F2 4 0 R /F3 6 0 R >> /XObject << /Im1 7 0 R >> >>"
+    resources = b"<< /Font << /F1 3 0 R /F2 4 0 R /F3 6 0 R /F4 8 0 R >> /XObject << /Im1 7 0 R >> >>"
     kids = []
     for page in sheets:
         drawn = page.before
@@ -147,6 +150,9 @@ def build(
         b"/Subtype /CIDFontType2 /BaseFont /Lost /DW 600 "
         b"/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>] >>"
     )
+    pdf.objects[7] = pdf.objects[5].replace(b"/Encoding", b"/ToUnicode 9 0 R /Encoding").replace(b"Lost", b"Any")
+    ranges = b"1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfrange <0000> <FFFF> <0000> endbfrange"
+    pdf.objects[8] = b"<< /Length %d >>\nstream\n%s\nendstream" % (len(ranges), ranges)
     pdf.objects[6] = (
         b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 "
         b"/Length 1 >>\nstream\n\x80\nendstream"

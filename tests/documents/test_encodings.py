@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softlookup.documents.readers.encodings import decode, known_codec
+from softlookup.documents.readers.text import read_text
 from softlookup.errors import DocumentError, UsageError
 
 from .builders import LEASE_EN, SERVICE_ZH
@@ -189,3 +190,14 @@ def test_any_bytes_give_a_text_without_nul_or_an_error(data):
         return
     assert "\0" not in text
     assert all(note.startswith("encoding ") for note in notes)
+
+
+def test_a_few_broken_bytes_in_utf8_are_told_and_marked():
+    data = CHINESE.encode()
+    cut = data[:300] + b"\xff" + data[300:]
+    text, notes = decode(cut)
+    assert notes == ("encoding utf-8 with 1 broken places, shown as U+FFFD",)
+    assert text.replace("\ufffd", "") == CHINESE
+    result = read_text(cut)
+    assert [(m.flag, m.detail) for m in result.marks if m.flag == "garbled"] == [("garbled", "unreadable character")]
+    assert decode("naïve".encode("cp1252") + LEASE_EN.encode())[1][0].startswith("encoding cp1252")

@@ -6,7 +6,7 @@ import pytest
 
 from softlookup.documents.readers import ReadOptions
 from softlookup.documents.readers.html import read_html
-from softlookup.documents.readers.html_lists import browser_number
+from softlookup.documents.readers.html_numbers import browser_number
 from softlookup.documents.structure import build_clauses
 from softlookup.errors import DocumentError
 
@@ -142,7 +142,7 @@ style='mso-list:Ignore'>&sect;<span style='font:7.0pt "Times New Roman"'>&nbsp; 
 <!--[if gte mso 9]><xml><o:p>secret</o:p></xml><![endif]--><p class=MsoToc1>1. Term......3</p>
 <p><a name="_Ref1"></a>2. Price.</p>
 <div style='mso-element:footnote-list'><div style='mso-element:footnote' id=ftn1><p><a name="_ftn1">[1]</a> A note.</p></div></div>
-<div style='mso-element:comment-list'><div style='mso-element:comment'><p>why?</p></div></div>"""
+<div style='mso-element:comment-list'><div style='mso-element:comment'><p>why?</p></div></div>"""  # noqa: E501
 
 
 def test_word_exports_have_numbers_notes_comments_and_links():
@@ -273,3 +273,75 @@ def test_what_cannot_be_read_safely_is_refused(page, message):
     with pytest.raises(DocumentError, match=message) as raised:
         read_html(page)
     assert raised.value.remedy
+
+
+# old filings in HTML ----------------------------------------------------------------------------------------
+
+
+def test_column_marks_of_filings_strike_nothing_out():
+    table = "<PRE>\n<TABLE>\n<CAPTION>\n Boat     Fee\n<S>      <C>\n Yawl      10\n</TABLE>\n</PRE>"
+    result = read_html(f"{table}<p>Law. <s>Old</s> Norway.")
+    assert "Yawl      10" in result.text
+    assert [a.text for a in result.aside] == ["Old"]
+
+
+def test_a_preformatted_paragraph_goes_on_across_pages():
+    full = "The yard repairs the hull of every boat that the owner brings to the slip"
+    lines = "\n".join([full] * 22)
+    result = read_html(
+        f"<PRE>\n1. Repairs. {lines}\n\n   1\n<PAGE>\n\nof the yard. {full}.\n\n2. Fees. {lines}.\n</PRE>"
+    )
+    assert f"{full}\nof the yard." in result.text
+    assert f"{full}.\n\n2. Fees" in result.text
+    assert [b.page for b in result.blocks] == [1, 2]
+    assert [a.text for a in result.aside] == ["1"]
+
+
+def test_room_that_styles_make_reads_as_a_blank():
+    page = '<div><font>1.</font><font style="padding-left:24px">Term</font><span style="margin-left:1px">s</span></div>'
+    result = read_html(page)
+    assert result.text == "1. Terms"
+    assert [result.text[s.start : s.end] for s in result.generated] == [" "]
+
+
+def test_links_to_the_contents_beside_page_breaks_are_furniture():
+    link = '<h5><a href="#toc">Table of Contents</a></h5>'
+    between = f"<p>1</p><p style='page-break-before:always'></p><hr>{link}"
+    result = read_html(f"{link}<p>1. Term. A year.</p>{between}<p>(a) of the boat.</p>")
+    assert result.text == "1. Term. A year.\n(a) of the boat."
+    assert [(a.text, a.page) for a in result.aside] == [("Table of Contents", 1), ("1", 1), ("Table of Contents", 2)]
+    entries = '<p><a href="#a">1. Term</a></p><p style="page-break-before:always"></p><p><a href="#b">2. Fee</a></p>'
+    assert read_html(entries).text == "1. Term\n2. Fee"
+
+
+def test_heads_of_schedules_are_no_running_lines():
+    page = "<p style='page-break-before:always'></p>".join(
+        f"<p>{head} {at}</p><p>Fees of boat {'I' * at}.</p><p>Draft of May {at}</p>"
+        for head in ("SCHEDULE", "附件")
+        for at in (1, 2, 3, 4)
+    )
+    result = read_html(page)
+    assert [f"SCHEDULE {at}" in result.text and f"附件 {at}" in result.text for at in (1, 2, 3, 4)] == [True] * 4
+    assert result.text.count("Draft of May") == 1  # after the last one there is no break
+
+
+def test_numbers_that_style_sheets_count_as_google_docs_does():
+    sheet = (
+        "<style>ol.lst-kix_a-0{list-style-type:none} ol.lst-kix_a-1{list-style-type:none}"
+        ".lst-kix_a-0>li{counter-increment:lst-ctn-kix_a-0} .lst-kix_a-1>li{counter-increment:lst-ctn-kix_a-1}"
+        "ol.lst-kix_a-0.start{counter-reset:lst-ctn-kix_a-0 0} ol.lst-kix_a-1.start{counter-reset:lst-ctn-kix_a-1 0}"
+        '.lst-kix_a-0>li:before{content:"" counter(lst-ctn-kix_a-0,decimal) ". "}'
+        '.lst-kix_a-1>li:before{content:"(" counter(lst-ctn-kix_a-1,lower-latin) ") "}'
+        '.lst-kix_b-0>li:before{content:"\\0025cf  "}</style>'
+    )
+    page = (
+        '<ol class="lst-kix_a-0 start"><li>Scope</ol><ol class="lst-kix_a-1 start"><li>boats<li>oars</ol>'
+        '<p>x</p><ol class="lst-kix_a-0" start=2><li>Price</ol><ol class="lst-kix_a-1 start"><li>fee</ol>'
+        '<ul class="lst-kix_b-0 start"><li>bullet</ul>'
+    )
+    result = read_html(sheet + page)
+    assert result.text == "1. Scope\n(a) boats\n(b) oars\nx\n2. Price\n(a) fee\nbullet"
+    assert len({b.list_id for b in result.blocks if b.label}) == 1
+    assert [b.level for b in result.blocks if b.label] == [0, 1, 1, 0, 1]
+    found = [c.path for c in build_clauses(result.text, result.blocks) if c.number]
+    assert found == ["1", "1(a)", "1(b)", "2", "2(a)"]

@@ -167,3 +167,18 @@ def test_emphasis_and_escapes_around_labels(label):
 def test_drawn_lines_are_no_redactions_but_blanks_are():
     result = read_markdown("Name: ______\n\n***\n\n___\n\nFee: [***] dollars\n")
     assert [result.text[m.span.start : m.span.end] for m in result.marks] == ["______", "[***]"]
+
+
+HOSTILE = {
+    "comments": "<!-- x -->" * 20_000, "open comments": "<!--" * 50_000, "tags": "<s>x</s>" * 20_000,
+    "open tags": "<s>" * 50_000,
+    "blanks": " " * 500_000 + "x", "ticks": "`a" * 50_000, "tildes": "~~~" * 50_000, "brackets": "[" * 200_000,
+    "links": "[a](#b)" * 20_000, "notes": "[^a]: x\n" * 20_000, "bars": "|" * 200_000,
+    "front": "---\n" + "a: b\n" * 50_000,
+    "nested": "".join(" " * at + "1. a\n" for at in range(800)), "stars": "*" * 200_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_files_are_read_in_bounded_time(text):
+    assert len(read_markdown(text).text) == len(text)

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from softlookup.documents.readers import pdf as pdf_reader
 from softlookup.documents.readers.pdf import read_pdf
 from softlookup.documents.readers.pdf_columns import in_reading_order
 from softlookup.documents.readers.pdf_furniture import furniture
-from softlookup.documents.readers.pdf_layout import Line, Page, paragraphs
+from softlookup.documents.readers.pdf_layout import paragraphs
+from softlookup.documents.readers.pdf_lines import Line, Page
 from softlookup.errors import DocumentError
 
 from .builders import pdf
@@ -70,20 +70,6 @@ def test_damaged_files_are_refused(data):
         read_pdf(data)
 
 
-def test_a_crash_keeps_the_pages_before_it(monkeypatch):
-    whole = pdf_reader._run(pdf([page(n, [f"{n}. Point {n} of the contract stands here."]) for n in (1, 2, 3)]))
-    cut = b"\n".join(whole.split(b"\n")[:3])[:-5]  # the second page's line is broken
-    monkeypatch.setattr(pdf_reader, "_run", lambda data: cut)
-    coverage = read_pdf(b"%PDF-").coverage
-    assert [row.state for row in coverage.rows] == ["read", "failed", "failed"]
-
-
-def test_a_hang_is_ended(monkeypatch):
-    monkeypatch.setattr(pdf_reader, "WALL_SECONDS", 0.01)
-    with pytest.raises(DocumentError):
-        read_pdf(pdf([page(1, ["1. Scope."])]))
-
-
 def test_pdfium_stays_out_of_this_process():
     code = "import sys; from softlookup.documents import read; sys.exit('pypdfium2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -96,13 +82,14 @@ def lines(*texts: str) -> list[Page]:
 def test_cut_words_are_joined_and_compounds_kept():
     words = lines("The con\ufffe", "tract and the well-", "known rule, a well-known", "thing, and the agree-", "ment.")
     assert (
-        paragraphs(words, {})[0].text == "The contract and the well-known rule, a well-known thing, and the agreement."
+        paragraphs(words, {}).paragraphs[0].text
+        == "The contract and the well-known rule, a well-known thing, and the agreement."
     )
 
 
 def test_chinese_lines_join_without_a_blank():
     assert (
-        paragraphs(lines("第一条 甲方应当按照本合同的约定", "支付租金。"), {})[0].text
+        paragraphs(lines("第一条 甲方应当按照本合同的约定", "支付租金。"), {}).paragraphs[0].text
         == "第一条 甲方应当按照本合同的约定支付租金。"
     )
 
@@ -148,7 +135,7 @@ def test_tables_are_read_row_by_row():
         for x, t in ((72.0, name), (330.0, f"price {n} for each"))
     ]
     text = read_pdf(pdf([rows])).text
-    assert all(f"{name} price {n} for each" in text for n, name in enumerate(names))
+    assert all(f"{name}\tprice {n} for each" in text for n, name in enumerate(names))
 
 
 def test_pages_without_gaps_keep_their_order():

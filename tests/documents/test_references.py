@@ -166,6 +166,15 @@ def test_a_number_with_decimal_children_is_absolute():
         ),
         ("By Section 2.2(b) or (a) the Buyer.", [("Section 2.2(b)", ["(b)"], "resolved")]),
         ("The immediately preceding sentence binds.", []),
+        ("Sections 2.1; 2.2; and 3.1 survive.", [("Sections 2.1", ["2.1"]), ("2.2", ["2.2"]), ("3.1", ["3.1"])]),
+        ("Sections 2.1 [Start], 2.2 (first part only) and 3.1", [("Sections 2.1",), ("2.2",), ("3.1",)]),
+        ("Clause 2 or 3 hereof, clause 2 or 3 days", [("Clause 2", ["2"]), ("3", ["3"]), ("clause 2", ["2"])]),
+        ("Sections 1 through and including 3", [("Sections 1 through and including 3", ["1", "2", "3"])]),
+        ("See §§ 2.1, 2.2.", [("§§ 2.1", ["2.1"]), ("2.2", ["2.2"])]),
+        ("See Section II.A.", [("Section II.A", ["2"], "inferred")]),
+        ("See Annex A to Schedule 2.", [("Annex A to Schedule 2", ["Schedule 2"], "inferred")]),
+        ("See paragraph 2 of Part B of Schedule 2.", [("paragraph 2 of Part B of Schedule 2", ["2"], "inferred")]),
+        ("See Section 2.1 to Section 2.2.", [("Section 2.1 to Section 2.2", ["2.1", "2.2"], "resolved")]),
     ],
 )
 def test_labels_in_their_surroundings(words, expected):
@@ -272,6 +281,15 @@ def test_such_term_leads_to_the_definition_and_not_to_the_pointer():
     )
     found = [found[:3] for found in references(text) if found[0].startswith("such")]
     assert found[0] == ("such Shares", ["2"], "inferred")
+
+
+def test_such_term_counts_inside_its_own_definition():
+    text = "1 A. “Stock” means shares, where such Stock is listed.\n2 B. Such Stock’s price (and such Stocks).\n"
+    assert [found[:2] for found in references(text)] == [
+        ("such Stock", ["1"]),
+        ("Such Stock", ["1"]),
+        ("such Stocks", ["1"]),
+    ]
 
 
 def test_such_with_a_small_letter_is_a_term_only_where_it_is_rarely_written_so():

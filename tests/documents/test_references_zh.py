@@ -3,8 +3,9 @@
 import pytest
 
 from softlookup.documents.definitions import find_definitions
-from softlookup.documents.model import Clause, Span
+from softlookup.documents.model import Block, Clause, Span
 from softlookup.documents.references import find_references
+from softlookup.documents.structure import build_clauses
 
 from .outlines import CONTRACT_ZH, ZH, only, outline, paths, references
 
@@ -242,3 +243,35 @@ def test_treaties_and_agreed_articles():
 def test_that_term_counts_only_where_the_term_is_quoted():
     text = "第一条 “货物”是指机床。\n第二条 该货物由乙方交付；该买方付款。\n买方是指付款的人。\n"
     assert [found[:2] for found in references(text)] == [("该货物", ["第一条"])]
+
+
+def test_annexes_of_a_few_words_are_found():
+    text = (
+        "买卖合同\n\n第一条 标的\n设备见附件一，参数见附件二第2项。\n\n第二条 附件\n附件一至附件三是合同的一部分。\n\n"
+        "甲方（盖章）：\n\n附件一 设备清单\n一、机床一台，单价九万元。\n\n附件二 技术参数\n1. 转速不低于九千转。\n"
+        "2. 温升不超过九度。\n\n附件三 联系人\n甲方联系人：采购部。\n"
+    )
+    clauses = build_clauses(text, (Block(Span(0, len(text))),))
+    found = find_references(text, clauses, ())
+    targets = {text[r.span.start : r.span.end]: [clauses[t].number for t in r.targets] for r in found}
+    assert targets == {
+        "附件一": ["附件一"],
+        "附件二第2项": ["2"],
+        "附件一至附件三": ["附件一", "附件二", "附件三"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("依照第7.1款付款。", [("第7.1款", ["7/7.1"], "resolved")]),
+        ("依照第7.1款至第7.2款付款。", [("第7.1款至第7.2款", ["7/7.1", "7/7.2"], "resolved")]),
+        ("依照第7.2款（b）项付款。", [("第7.2款（b）项", ["7/7.2/(b)"], "resolved")]),
+        ("依照7.9款付款。", [("7.9款", [], "dangling")]),
+        ("第7.1条和/或第7.2条继续有效。", [("第7.1条", ["7/7.1"], "resolved"), ("第7.2条", ["7/7.2"], "resolved")]),
+        ("以下条文有效。", []),
+    ],
+)
+def test_a_decimal_number_is_a_clause_whatever_it_is_called(words, expected):
+    text = "7 费用\n  7.1 租金。\n  7.2 押金：\n    (a) 现金；\n    (b) 转账。\n8 其他。" + words + "\n"
+    assert [found[:3] for found in paths(text)] == expected

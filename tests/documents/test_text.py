@@ -115,3 +115,18 @@ def test_every_character_is_accounted_for():
     assert [(row.state, row.characters, row.characters_aside) for row in result.coverage.rows] == [
         ("read", len(LEASE_EN), 0)
     ]
+
+
+HOSTILE = {
+    "blanks": " " * 1_000_000 + "x", "form feeds": "\f" * 200_000, "pages of a word": "word\n\f" * 20_000,
+    "pages of a line": ("word " * 12 + "\n<PAGE>\n") * 5_000,
+    "line ends": "\n" * 500_000 + "x", "one word": "x" * 2_000_000,
+    "brackets": "[ * " * 100_000, "escapes": "\x1b[" * 100_000, "underscores": "_" * 300_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_are_read_in_bounded_time(text):
+    result = read_text(text.encode())
+    assert result.text == text
+    assert all(a.span.end <= b.span.start for a, b in zip(result.blocks, result.blocks[1:], strict=False))

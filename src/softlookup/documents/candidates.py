@@ -17,7 +17,7 @@ from softlookup.documents.numbering import ENCLOSED, Label, Reading, label_at, p
 MAX_LABELS = 30_000  # contracts have 300 in 100,000 characters, statutes 1,400; more than this costs many seconds
 # what may stand before a label on its line: blanks, Markdown marks, inline tags
 _LEAD = re.compile(r"(?:[ ]|[>#*_|•·+]|-(?=[ ])|\\(?=[\d(])|</?[a-zA-Z][^<>\n]{0,200}>)*")
-_LINE = re.compile(r"^[^\n]*\S[^\n]*", re.M)  # "^": linear on blanks
+_LINE = re.compile(r"^[^\S\n]*+\S[^\n]*", re.M)  # anchored: a line of a million blanks is tried once
 _FIRST = rf"(?=[(\d§A-Z第{''.join(ENCLOSED.values())}]|[a-z][.)][ ]|[ivx]{{1,5}}[.)][ ])"
 _MIDDLE = re.compile(
     rf"(?:(?<=[.;:)\]\"”’!?。；：,])[ ](?:and |or |\*\*)?|(?<![ ])[ ]{{2,}}+(?:and |or |\*\*)?){_FIRST}"
@@ -25,7 +25,7 @@ _MIDDLE = re.compile(
 )
 # where line ends were lost: a number and a capitalised word after plain text
 _LOST = re.compile(
-    r"(?<=[A-Za-z\d)])[ ](?=\d{1,2}(?:\.\d{1,2})?\.[ ][A-Z]|\d{1,2}\.\d{1,2}(?:\.\d{1,2}){0,2}\.?[ ][A-Z][a-z]"
+    r"(?<=[A-Za-z\d)])[ ](?=\d{1,2}(?:\.\d{1,2})?\.[ ][A-Z]|\d{1,2}\.\d{1,2}(?:\.\d{1,2}){0,2}\.?[ ][A-Z][A-Za-z]"
     r"|(?:Section|SECTION)[ ]\d{1,2}\.\d{1,2}\.?[ ]{1,3}[A-Z])"
 )
 _NAME_BEFORE = re.compile(r"(?:^|[\s(])[A-Z][A-Za-z'’&/-]*\Z")
@@ -44,6 +44,7 @@ _PAGE_TAIL = re.compile(
 )
 _UNMARKED = re.compile(r"\d{1,3}")
 _INITIAL = re.compile(r"[A-Z]\.[ ]?(?:[A-Z]\.|[A-Z][a-z]+(?:-[A-Z][a-z]+)?[, ])")
+_SHORT_ENTRY = 60
 _LEADERS = re.compile(r"[^.\n]{2,120}(?:\.[ ]?){5}")
 REFERRING = re.compile(
     r"(?:\b(?:in|of|to|under|with|and|or|by|this|per|see|from|than|such|said|through|pursuant|Section|Sections|"
@@ -108,7 +109,13 @@ def find_candidates(
 
 def is_contents_entry(line: str) -> bool:
     """True for a line of a table of contents: leader dots, or a page number far to the right."""
-    return bool(_LEADERS.match(line)) or (len(line) <= 160 and bool(_PAGE_TAIL.search(line)))
+    if _LEADERS.match(line):
+        return True
+    tail = _PAGE_TAIL.search(line) if len(line) <= 160 else None
+    if tail is None:
+        return False
+    ended = line[: tail.start()].rstrip().endswith((".", ";", "。", "；")) and not tail[0].startswith((".", "…", "⋯"))
+    return not ended or tail.start() < _SHORT_ENTRY  # a sentence, and the page number that followed it
 
 
 def _block_in(by_start: dict[int, Block], text: str, start: int) -> Block | None:
@@ -237,7 +244,7 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
             if single.endswith(".") and not (wide and final):
                 continue
             strength -= 0.0 if (wide or final) else 0.8
-            strength -= 0.8 if _UNMARKED.fullmatch(label.number) and folded[label.end - 1] == " " else 0.0
+            strength -= 1.4 if _UNMARKED.fullmatch(label.number) and folded[label.end - 1] == " " else 0.0
         found.append(Candidate(gap.end(), label, strength, end, in_line=True))
     for gap in _LOST.finditer(folded, position, end):
         label = label_at(folded, gap.end(), text)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 _DEFINING = re.compile(
-    r"(?:^[ \t>*_#\u2022]*|(?<=[.;])[ ]{1,9})[“\"](?:\*\*|__)?(?P<term>[^”\"\n]{1,80})(?:\*\*|__)?[”\"][*_]*(?:[^\n.;:”\"“]{0,60}?"
+    r"(?:^[ \t>*_#\u2022]*|(?<=[.;])[ ]{1,9})[“\"](?:\*\*|__)?(?P<term>[^”\"\n]{1,80})(?:\*\*|__)?[”\"][*_]*"
+    r"(?:[^\n.;:”\"“]{0,60}?"
     r"[ ](?:means?|shall mean|will mean|has|have|shall have|refers?|includes?|is defined)\b|(?:是|系|即)?指)",
     re.M,
 )

@@ -18,6 +18,7 @@ from softlookup.documents.definitions_en import english_definitions
 from softlookup.documents.definitions_zh import chinese_definitions
 from softlookup.documents.model import Clause, DefinedTerm, Span, TermKind
 from softlookup.documents.positions import ClausePositions
+from softlookup.documents.writing import has_chinese
 
 _LOOK_BACK = 400  # characters before a name in which its sentence starts
 _LEAD_MOST = 120  # characters before the name of a term that "means" something
@@ -184,7 +185,7 @@ def find_uses(text: str, terms: Sequence[DefinedTerm]) -> tuple[TermUse, ...]:
     defined more than once is used by its nearest earlier definition, or else by its first one.
     One compiled pattern: linear in ``len(text)`` whatever the number of terms.
     """
-    variants = _variants(terms)
+    variants = spellings_of(terms)
     if not variants:
         return ()
     defining = definition_spans(text, terms)
@@ -212,7 +213,7 @@ def _sentence_start(text: str, offset: int) -> int:
     return first + word
 
 
-def _variants(terms: Sequence[DefinedTerm]) -> dict[str, list[int]]:
+def spellings_of(terms: Sequence[DefinedTerm]) -> dict[str, list[int]]:
     """Spelling -> indices of the terms it stands for, in document order; exact names beat derived ones."""
     exact: dict[str, list[int]] = {}
     derived: dict[str, list[int]] = {}
@@ -226,21 +227,29 @@ def _variants(terms: Sequence[DefinedTerm]) -> dict[str, list[int]]:
 
 
 def _pattern(spellings: Iterable[str]) -> re.Pattern[str]:
-    """One pattern that finds the longest spelling at each place; a trie keeps it linear."""
+    """One pattern that finds the longest spelling at each place; tries keep it linear."""
+    names = list(spellings)
+    latin, chinese = (_trie(n for n in names if has_chinese(n) is wanted) for wanted in (False, True))
+    # words end at word boundaries; Chinese text has none: "向甲方A座" uses 甲方
+    return re.compile(
+        rf"(?<![A-Za-z0-9_]){_first(latin)}{_trie_pattern(latin)}(?![A-Za-z0-9_])|{_first(chinese)}{_trie_pattern(chinese)}"
+    )
+
+
+def _trie(spellings: Iterable[str]) -> dict:  # type: ignore[type-arg]
     trie: dict[str, dict] = {}  # type: ignore[type-arg]
     for spelling in spellings:
         node = trie
         for letter in spelling:
             node = node.setdefault(letter, {})
         node[""] = {}
-    # ASCII names end at word boundaries; Chinese text has none
-    return re.compile(rf"(?<![A-Za-z0-9_])(?=\S){_trie_pattern(trie)}(?![A-Za-z0-9_])|" + _cjk_pattern(spellings))
+    return trie
 
 
-def _cjk_pattern(spellings: Iterable[str]) -> str:
-    """Alternation of the spellings that may touch letters or digits: "向甲方A座" uses 甲方."""
-    cjk = sorted((s for s in spellings if not s.isascii()), key=len, reverse=True)
-    return "|".join(re.escape(spelling) for spelling in cjk) or r"(?!)"
+def _first(trie: dict) -> str:  # type: ignore[type-arg]
+    """Look at one character before any branch is tried; matches nothing for an empty trie."""
+    letters = "".join(re.escape(letter) for letter in trie if letter)
+    return f"(?=[{letters}])" if letters else r"(?!)"
 
 
 def _trie_pattern(node: dict) -> str:  # type: ignore[type-arg]

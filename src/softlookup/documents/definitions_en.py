@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from softlookup.documents.definition_names import Found, is_name, names_in, one_line
 from softlookup.documents.model import TermKind
 from softlookup.documents.positions import ClausePositions
+from softlookup.documents.writing import has_english
 
 # Markdown keeps its marks: **"Fees"**</span> means
 _MARKUP = r"(?:[*_]|</?\w[^<>\n]{0,80}>)*+"  # possessive: a row of marks can be cut in one way only
@@ -16,10 +17,10 @@ _OPEN, _CLOSE = r"[\"“”„＂]\*{0,2}", rf"\*{{0,2}}[\"“”＂]{_MARKUP}"
 _NAME = r"[^\"“”„＂\n*]{1,90}?"
 _QUOTED = rf"{_OPEN}\s*+({_NAME})\s*{_CLOSE}"
 _VERB = (
-    r"(?P<means>(?:shall|will)\s+(?:also\s+)?mean\b|[Mm]eans?\b(?!\s+of\b)|means:|is\s+defined\s+as\b"
-    r"|shall\s+refer\s+to\b|refers?\s+to\b|designates?\b|denotes?\b"
+    r"(?P<means>(?:shall|will)\s+(?:also\s+)?mean\b|[Mm]eans?\b(?!\s+of\b)|means:|(?:is|shall\s+be)\s+defined\s+as\b|(?:shall\s+)?includes?\b"
+    r"|shall\s+refer\s+to\b|refers?\s+to\b|designates?\b|denotes?\b|shall\s+be\s+deemed\s+to\s+(?:mean|include|(?:have\s+)?occur(?:red)?)\b"
     r"|(?:shall\s+)?(?:have|has)\s+(?:a\s+|the\s+)?(?:corresponding|correlative|comparable)\s+meanings?\b)"
-    r"|(?P<given>(?:(?:shall|will)\s+have|have|has|bears?|(?:is|are)\s+used\s+with)\s+the\s+(?:respective\s+)?(?:same\s+)?"
+    r"|(?P<given>(?:(?:shall|will)\s+(?:have|bear)|have|has|bears?|(?:is|are)\s+used\s+with)\s+the\s+(?:respective\s+)?(?:same\s+)?"
     r"meanings?\b|(?:is|are)\s+defined\s+in\b|(?:shall\s+be\s+)?as\s+defined\s+in\b|shall\s+be\s+as\s+defined\b)"
 )
 # what may stand between the name and the verb: “Control”, when used of a person, means
@@ -47,6 +48,12 @@ _SHORT_NAME = re.compile(
     r"(?:\w+\s+){0,3}?)"
     r"(?:referred\s+to|called|known|designated|defined|termed)\s*(?:\s+(?:herein|hereinafter|collectively|individually|to))*"
     rf"\s*,?\s*(?:as\s+)?(?:(?:the|a|an|this)\s+)?{_QUOTED}",
+)
+# ‘Agreement’ and ''Agreement'': only where the words around leave no doubt, for these marks are apostrophes too
+_SINGLE = r"(?:‘|''|``|')([A-Z][^‘’`'\"“”\n]{1,60})(?:’|''|')"
+_SINGLE_QUOTED = re.compile(
+    rf"\((?:the|this|each,?\s+an?|collectively,?(?:\s+the)?|together,?(?:\s+the)?)\s+{_SINGLE}\)"
+    rf"|(?<![\w'’]){_SINGLE}\s+(?P<verb>{_VERB})"
 )
 # “Person” includes a company; references to a “person” include; a word in quotes at the head of such a sentence
 _INCLUDES = re.compile(
@@ -77,7 +84,9 @@ _BARE_MEANS = re.compile(
 _TABLED_NAME = re.compile(
     rf"^[ \t|]*+{_QUOTED}[ \t]*(?:\t|\||\n[ \t]*\n|\n|[ ]{{3,}})\s*(?=[a-z]|[A-Z][a-z]+[ ][a-z])", re.MULTILINE
 )
-_LABELLED_NAME = re.compile(rf"^[ \t]*+(?:\(?[\w.]{{1,8}}[.)][ \t]++)?{_QUOTED}[ \t]*(?::|–|—|-[ \t])", re.MULTILINE)
+_LABELLED_NAME = re.compile(
+    rf"^[ \t]*+(?:\(?[\w.]{{1,8}}[.)][ \t]++)?{_QUOTED}[ \t]*(?:[:：]|–|—|-[ \t])", re.MULTILINE
+)
 # "Permit: any licence ..." counts where several such lines follow each other
 _BARE_LABEL = re.compile(r"^[ \t]*+([A-Z][\w’'&/\- ]{1,50}):[ \t]+(?=[A-Z\"“])", re.MULTILINE)
 _BARE_LABELS_LEAST = 4
@@ -98,10 +107,17 @@ _DEFINITIONS_HEADING = re.compile(r"definition|defined terms|interpretation|定�
 
 def english_definitions(text: str, positions: ClausePositions) -> Iterator[Found]:
     """Names that ``text`` defines, in no order, some of them more than once."""
+    if not has_english(text):
+        return
     yield from _english_means(text)
     yield from _english_parentheses(text)
     yield from _english_short_names(text)
     yield from _english_bold_names(text)
+    for match in _SINGLE_QUOTED.finditer(text):
+        name, start = match.group(1) or match.group(2), max(match.start(1), match.start(2))
+        kind: TermKind = "parenthetical" if match.group(1) else "means" if match["means"] else "meaning_given_in"
+        if is_name(name):
+            yield Found(name, start, kind)
     yield from _english_definition_sections(text, positions)
 
 

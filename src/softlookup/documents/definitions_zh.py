@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from softlookup.documents.definition_names import Found, names_in
 from softlookup.documents.model import TermKind
-from softlookup.documents.numbering import has_chinese
+from softlookup.documents.writing import has_chinese
 
 _ZH_OPEN, _ZH_CLOSE = r"[\"“”「『＂]", r"[\"“”」』＂]"
 _ZH_QUOTED = rf"{_ZH_OPEN}([^\"“”「『」』＂\n。；]{{1,40}}){_ZH_CLOSE}"
 _ZH_VERB = r"(?:是指|系指|意指|特指|均指|即指|仅指|是特指|指的是|一词指|指)"
 _ZH_MEANS = re.compile(
-    rf"(?:{_ZH_QUOTED}(?:或|及|和|、|/)?){{0,3}}{_ZH_QUOTED}(?:[（(][^（）()\n]{{1,40}}[)）])?"
+    rf"(?:{_ZH_QUOTED}(?:或|及|和|、|/)?){{0,3}}{_ZH_QUOTED}(?:[（(][^（）()\n]{{1,40}}[)）])?(?:一词|一语)?"
     # “关联方”，就任何人士而言，指
     rf"(?:\s*[，,]\s*(?:就|对于?|在|当|用于|如|若)[^。；，“”\"\n]{{1,30}})?\s*[，,:：]?\s*"
     # “中国法律”不包括香港的法律
@@ -30,7 +30,7 @@ _ZH_PARENTHESIS = re.compile(
 # “质保期”具有第十一条规定的含义; “控制”的定义见第三条
 _ZH_GIVEN = re.compile(
     rf"(?:{_ZH_QUOTED}(?:或|及|和|、|/)?){{0,3}}{_ZH_QUOTED}(?:[（(][^（）()\n]{{1,40}}[)）])?(?:一词)?\s*[，,]?\s*(?:应|应当|均)?"
-    r"(?:具有[^。；\n]{1,60}?(?:含义|涵义|意义|定义)|(?:的)?(?:含义|涵义|定义)(?:见|同|依照|按照|适用|与|以|由|规定于|载于))"
+    r"(?:具有[^。；\n]{1,60}?(?:含义|涵义|意义|定义)|[（(]?(?:的)?(?:含义|涵义|定义)(?:见|同|依照|按照|适用|与|以|由|规定于|载于))"
 )
 _ZH_SO_CALLED = re.compile(
     rf"所称(?:的)?{_ZH_OPEN}?([^，,。；;：:\n\"“”「」]{{1,24}}?){_ZH_CLOSE}?\s*[，,]?\s*{_ZH_VERB}"
@@ -41,7 +41,7 @@ _ZH_LABEL = (
 )
 _ZH_BARE = re.compile(
     rf"(?:^|(?<=[。；\n]))[ \t　]*+{_ZH_LABEL}?[ \t　]*+"
-    r"([\u4e00-\u9fff][\u4e00-\u9fffA-Za-z0-9/、]{1,17}?)[，,]?(?:是指|系指|意指)",
+    r"([\u4e00-\u9fff][\u4e00-\u9fffA-Za-z0-9/、]{1,17}?)(?:[，,]?(?:是指|系指|意指)|[：:]\s?(?:是|系|即)?指)",
     re.MULTILINE,
 )
 # "买卖合同是……的合同。": the statute's way to define without a verb of meaning

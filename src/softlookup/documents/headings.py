@@ -13,7 +13,9 @@ _MARKUP = re.compile(
     r"|(?<=[^\W_])__(?!\w)|(?<=[^\W_][.:])__(?!\w)"
     r"|^[#>\s]+|\[(?=[^\]\n]*\]\()|\]\([^)\n]*\)"
 )
+_MAY_BE_MARKUP = re.compile(r"[<*_`\[#>\u200b]")
 _BLANKS = re.compile(r"\s+")
+_OTHER_BLANKS = re.compile(r"[^\S ]+")
 _RUN_IN = re.compile(
     r"(?P<name>[^.:\n]{2,110}?(?:\b(?:etc|No|Inc|Co|Corp|U\.S)\.[^.:\n]{0,60}?)?)"
     r"(?:\.(?=[\s\"“'(]|$)|:(?=\s|$)|[ ]+[–—-]{1,2}[ ]+|(?<=[a-z])[–—](?=\s?[A-Z])|[ ]{3,})"
@@ -121,12 +123,14 @@ def _capitals(rest: str) -> str:
 
 
 def _clean(raw: str) -> str:
+    if not _MAY_BE_MARKUP.search(raw):  # most lines have none, and the long pattern is slow
+        return _BLANKS.sub(" ", raw).strip() if "   " not in raw else _OTHER_BLANKS.sub(" ", raw).strip()
     return _BLANKS.sub(" ", _MARKUP.sub("", raw).replace("\u200b", "")).strip() if "   " not in raw else _keep_gaps(raw)
 
 
 def _keep_gaps(raw: str) -> str:
     # three blanks may separate a heading from its text where line ends were lost
-    return re.sub(r"[^\S ]+", " ", _MARKUP.sub("", raw)).strip()
+    return _OTHER_BLANKS.sub(" ", _MARKUP.sub("", raw)).strip()
 
 
 def _is_name(candidate: str) -> bool:

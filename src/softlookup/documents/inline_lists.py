@@ -15,6 +15,8 @@ from softlookup.documents.candidates import REFERRING, Candidate
 from softlookup.documents.numbering import Label, Reading, label_at
 
 _LABEL = re.compile(r"(?<=[^\s(])[ \n]\((?=[A-Za-z0-9]{1,5}\)[ ])")
+_BRACKET = re.compile(r"\((?=[A-Za-z0-9]{1,8}\))")
+_SAME_SENTENCE = 200  # characters back to the item before
 _CITED = re.compile(r"[ ]*(?:of|above|below|hereof|thereof)\b")
 _REACH = 1500  # characters; members further apart are no list inside a sentence
 _REACH_AFTER_MARK = 8000  # the same for a label after a semicolon: provisos and covenants are long
@@ -50,7 +52,8 @@ class InlineLists:
         if not name.endswith("()"):
             return [list(run)]
         if not any(self._is_inner(key) for key in run):
-            return [self._with_beginning(list(run), name, readings, walls)]
+            whole = self._with_beginning(list(run), name, readings, walls)
+            return [whole] if whole else []
         pieces: list[list[int]] = []
         for key in run:
             if pieces and self._is_near(pieces[-1][-1], key, walls):
@@ -75,10 +78,20 @@ class InlineLists:
         for wanted in range(readings[run[0]].values[0] - 1, 0, -1):
             hit = self._find(name, wanted, readings, lower, upper)
             if hit is None:
-                return run
+                return [] if len(run) == 1 and self._is_wrapped_item(name, wanted, run[0], lower) else run
             missing.append(hit)
             upper = self.candidates[hit].start
         return [*missing[::-1], *run]
+
+    def _is_wrapped_item(self, name: str, before: int, key: int, wall: int) -> bool:
+        """True when the item before stands in the same sentence, so that only a line break made this one a line."""
+        end = self.candidates[key].start
+        lower = max(wall, end - _SAME_SENTENCE, self.text.rfind("\n\n", max(0, end - _SAME_SENTENCE), end))
+        for match in _BRACKET.finditer(self.folded, lower, end):
+            label = label_at(self.folded, match.start(), self.text)
+            if label is not None and any(r.style == name and r.values == (before,) for r in label.readings):
+                return True
+        return False
 
     def _is_inner(self, key: int) -> bool:
         """True for a label in mid-sentence; one after a full stop is a line whose break was lost."""

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from softlookup.documents.label_families import family
 from softlookup.documents.model import Flag
 from softlookup.documents.numbering import is_confusable
 from softlookup.documents.outline import DEFINITION, Node
-from softlookup.documents.selection import family
 
 _THROUGH = frozenset(("article", "zh-article", "zh-part", "schedule"))  # numbered through the whole namespace
 _Key = tuple[int | None, str, tuple[int, ...]]
@@ -39,7 +39,9 @@ def flags_of(nodes: Sequence[Node]) -> list[tuple[Flag, ...]]:
         kind = family(node.style)
         group = groups[_group(nodes, index, spaces[index])]
         if kind != "schedule":
-            oddity = _oddity(node.place, group.highest, last.get((spaces[index], kind)), is_inner=node.parent is not None)
+            oddity = _oddity(
+                node.place, group.highest, last.get((spaces[index], kind)), is_inner=node.parent is not None
+            )
             if oddity:
                 found[index].add(oddity)
         group.members[node.place if kind != "schedule" else _spelled(node.number)].append(index)

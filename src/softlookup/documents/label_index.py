@@ -6,7 +6,6 @@ with no 9.9 names nothing, because a decimal number is one label and not a step 
 
 from __future__ import annotations
 
-import itertools
 import re
 from bisect import bisect_left
 from collections import defaultdict
@@ -21,10 +20,6 @@ _SAME_LABEL_TRIED = 3  # clauses with the same label that are compared on either
 _TARGETS_MOST = 8  # targets of an ambiguous reference
 _ENTRY_MOST = 200  # characters: a clause with the same label that is no longer and much shorter is an index entry
 _ENTRY_SHARE = 4
-_BOOK_TITLE = re.compile(r"\S{1,12}编")
-_RECITALS = re.compile(
-    r"(?:recitals?|background|whereas|preliminary\s+statements?|w\s*i\s*t\s*n\s*e\s*s\s*s\s*e\s*t\s*h)\b", re.IGNORECASE
-)
 
 
 class LabelIndex:
@@ -53,7 +48,6 @@ class LabelIndex:
         self._runs = self._counted_runs()
         # recitals (A), (B) stand beside each other without a clause around them
         self._outer_items = {item.parts[0]: root for root in reversed(self._roots) if (item := self._item_at(root))}
-        self._titles = [c.index for c in positions.clauses if not c.number and _BOOK_TITLE.fullmatch(c.heading)]
 
     def _register(self, clause: Clause) -> tuple[str, LabelKey | None]:
         space, above = self._keys[clause.parent] if clause.parent is not None else ("", None)
@@ -164,23 +158,6 @@ class LabelIndex:
         key = label_key(self.clause(index).number)
         return key is not None and key.kind == "clause" and len(key.parts) > 1
 
-    def titled_part(self, source: int) -> tuple[int, ...]:
-        """The unnumbered title before ``source`` that names a book (合同编): 本编 of a text that is one book."""
-        return tuple(self._titles[: bisect_left(self._titles, source)][-1:])
-
-    def headed(self, heading: str, after: int) -> tuple[int, ...]:
-        """The first clause from ``after`` on that has ``heading``."""
-        later = (c.index for c in self._positions.clauses[after:] if c.heading and c.heading.strip().endswith(heading))
-        return tuple(itertools.islice(later, 1))
-
-    def recitals(self) -> int | None:
-        """The clause that holds the recitals: by its heading, or by "WHEREAS" at its start."""
-        for clause in self._positions.clauses:
-            words = self._text[clause.span.start : clause.span.start + 60].lstrip("#* \t\n")
-            if _RECITALS.match(clause.heading or words.removeprefix(clause.number).lstrip(" .")):
-                return clause.index
-        return None
-
     def siblings(self, index: int) -> list[int]:
         """Clauses beside ``index``, itself included, in document order; a numbered one sees numbered ones.
 
@@ -209,25 +186,43 @@ class LabelIndex:
             return tuple(beside[start : end + 1])
         return (first, last)
 
-    def find(self, label: LabelKey, source: int, within: Sequence[LabelKey] = (), head: int = 1) -> Place | None:
+    def find(
+        self,
+        label: LabelKey,
+        source: int,
+        within: Sequence[LabelKey] = (),
+        head: int = 1,
+        *,
+        capital: bool | None = None,
+    ) -> Place | None:
         """The clause that ``label`` names when it is printed in clause ``source``; None when there is none.
 
         ``within`` are the labels of what holds it, outermost first, for "paragraph 3 of Schedule 2" and
         第二编第六章; they must exist. The first ``head`` parts are one number, the others steps inside it.
+        ``capital`` tells whether a lone item is a capital letter: (C) is not (c).
         """
         outer: int | None = None
+        whole = True
         for key in within:
-            around = self._find_from(key, source, len(key.parts), outer)
-            if around is None:
+            around = self._find_one(key, source, len(key.parts), outer, None)
+            if around is not None:
+                outer = around.clause
+            elif key.kind == "part" and (outer is not None or key.parts[0].isalpha()):
+                # "Part B of Schedule 2": a schedule may have no clauses for its parts, a code has all its 编
+                whole = False
+            else:
                 return None
-            outer = around.clause
-        found = self._find_from(label, source, head, outer)
-        return Place(outer, exact=False) if found is None and outer is not None else found
+        found = self._find_one(label, source, head, outer, capital)
+        if found is None and outer is not None:
+            return Place(outer, exact=False)
+        return found if whole or found is None else found._replace(exact=False)
 
-    def _find_from(self, label: LabelKey, source: int, head: int, outer: int | None) -> Place | None:
+    def _find_one(
+        self, label: LabelKey, source: int, head: int, outer: int | None, capital: bool | None
+    ) -> Place | None:
         if label.kind == "item":
             if outer is None:
-                return self._find_item(label.parts, source)
+                return self._find_item(label.parts, source, capital)
             below = self.walk(outer, label.parts)
             return below if below.exact or below.clause != outer else None
         spaces = (self._keys[source][0], "") if outer is None else (self._keys[outer][0],)
@@ -290,19 +285,23 @@ class LabelIndex:
         rivals = tuple(c for c in ordered[1:] if likeness[c] == likeness[ordered[0]])
         return ordered, rivals[: _TARGETS_MOST - 1]
 
-    def _find_item(self, items: Sequence[str], source: int) -> Place | None:
-        """A child (b) of the source, or of its nearest ancestor that has one, for "clause (b)" inside 5.1."""
+    def _find_item(self, items: Sequence[str], source: int, capital: bool | None) -> Place | None:
+        """The (b) that "clause (b)" means inside 5.1: the nearest around, a clause or printed inside the text."""
         shorter = None
         for clause in self._positions.lineage(source):
             place = self.walk(clause.index, items)
             if place.clause != clause.index:
-                if place.exact:
+                if place.exact and not self._differs(place.clause, capital):
                     return place
-                shorter = shorter or place
+                shorter = shorter or place._replace(exact=False)
+            elif self._steps.prints(clause.index, items[-1]):
+                return Place(clause.index, exact=True)
         beside = self._outer_items.get(items[0])
         if beside is not None and shorter is None:
             return self.walk(beside, items[1:])
-        for clause in self._positions.lineage(source):
-            if self._steps.prints(clause.index, items[-1]):
-                return Place(clause.index, exact=True)
         return shorter
+
+    def _differs(self, index: int, capital: bool | None) -> bool:
+        """Whether the label of clause ``index`` is a letter of the other case."""
+        letters = re.sub(r"[^A-Za-z]", "", self.clause(index).number)
+        return capital is not None and letters != "" and letters.isupper() != capital

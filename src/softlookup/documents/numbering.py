@@ -59,20 +59,25 @@ _FORMS = (
     # ARTICLE V, Article Ten
     rf"(?P<art>(?P<artw>(?i:article|part|title))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?![A-Za-z0-9])(?!\.\d))",
     # Section 4
-    rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z]))(?![A-Za-z0-9])(?!\.\d))",
+    (
+        rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z])|(?i:{_WORDS})\b)"
+        r"(?![A-Za-z0-9])(?!\.\d))"
+    ),
     # 5.2, Section 5.2, "2. 2. 1." as some scans print it; no date, amount or share
     (
         rf"(?P<dec>(?:(?P<decw>{_KEYWORD}|(?i:article))[ ]{{0,4}})?(?P<decn>\d{{1,3}}[A-Z]?(?:\.\d{{1,3}}){{1,5}}"
         r"|\d{1,2}(?:\.[ ]{1,2}\d{1,2}){1,5}(?=\.[ ])|[IVX]{1,5}(?:\.\d{1,2}){1,3})(?P<deca>[A-Z](?![A-Za-z\d]))?"
         r"(?![\d%,/:]|\.\d))"
     ),
-    # 5.  5)  5、
-    # 5A.
-    r"(?P<one>(?P<onen>\d{1,4})(?:(?P<onea>[A-Z])(?:[.、:)](?!\d)|[ ]{1,9}(?=[A-Z\"“]))|[.、:)](?!\d)|[ ]{1,9}(?=[A-Z\"“])))",
+    # 5.  5)  5、  5A.
+    r"(?P<one>(?P<onen>\d{1,4})(?P<onea>[A-Z](?=[.、:)]|[ ]{1,9}[A-Z\"“]))?(?:[.、:)](?!\d)|[ ]{1,9}(?=[A-Z\"“])))",
     # (a) (iv) (B) (3)
-    r"(?P<par>\([ ]?(?P<parn>[a-z]{1,3}|[ivxl]{1,6}|[A-Z]{1,2}|[IVX]{1,5}|\d{1,2})[ ]?\))",
+    r"(?P<par>\([ ]?(?P<parn>[a-z]{1,3}|[ivxl]{1,8}|[A-Z]{1,2}|[IVX]{1,5}|\d{1,2})[ ]?\))",
     # a.  a)  A.  IV.
-    r"(?P<half>(?P<halfn>(?P<twice>[A-Za-z])(?P=twice)|[A-Z]|[a-z]|[ivx]{1,6}|[IVXL]{1,6})(?P<halfm>[.)])(?:(?=[ ])|(?<=\))(?=[A-Z\"“])))",
+    (
+        r"(?P<half>(?P<halfn>(?P<twice>[A-Za-z])(?P=twice)|[A-Z]|[a-z]|[ivx]{1,7}|[IVXL]{1,7})(?P<halfm>[.)])"
+        r"(?:(?=[ ])|(?<=\))(?=[A-Z\"“])))"
+    ),
     rf"(?P<circ>[{_SIGNS}])[.、]?",
 )
 _PATTERN = re.compile("|".join(_FORMS))
@@ -84,14 +89,6 @@ _ZH_STYLES = {
     "条": "zh-article",
     "條": "zh-article",
 }
-
-
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
-
-
-def has_chinese(text: str) -> bool:
-    """Whether ``text`` holds a Chinese character: without one no Chinese pattern can match."""
-    return _CHINESE.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ class Node:
     list_id: str = ""  # the automatic list that the label counts in
     list_level: int = 0
     recital: bool = False
+    introduced: bool = False  # the words before it, those of the item above, lead to a list
+    closes: bool = False  # "and" or "or" before it: the last of its list
 
     @property
     def place(self) -> tuple[int, ...]:
@@ -256,7 +258,8 @@ def _continue_open(nodes: Sequence[Node], stack: list[int], index: int) -> bool:
     if not ahead:
         return False
     # the next number first, then the nearest: a gap is where clauses were left out
-    nearest = min(ahead, key=lambda depth: (steps[depth] != 1, min(steps[depth], 5), -depth))
+    ended = {depth for depth in ahead if nodes[stack[depth]].closes}
+    nearest = min(ahead, key=lambda depth: (steps[depth] != 1, depth in ended, min(steps[depth], 5), -depth))
     del stack[nearest:]
     return True
 
@@ -278,6 +281,8 @@ def _pop_listed(nodes: Sequence[Node], stack: list[int], index: int) -> None:
     if innermost is None:
         return
     is_inside = innermost < len(stack) - 1
+    if node.introduced and not is_inside and node.style.endswith("()"):
+        return
     if node.values[:1] == (1,) and is_inside and _continues_later(nodes, index, nodes[stack[innermost]]):
         return
     del stack[innermost:]

@@ -15,7 +15,9 @@ from softlookup.documents.outline import DEFINITION, Node
 
 ZH_PARAGRAPH = "zh-paragraph"
 _ZH_END = re.compile(r"[。；：！？;:][”’」』）)]?\s*\Z")
-_ZH_FORM = re.compile(r"_{3,}|[:：][ \u3000]*\Z|\A[^，。；]{1,12}[:：]")  # blanks to fill in, "电话："
+_ZH_FORM = re.compile(
+    r"_{3,}|\A(?![^:：]{0,12}(?:下列|如下|以下|应当))[^，。；]{1,12}[:：]"
+)  # blanks to fill in, "电话："
 _ENDED = re.compile(r"(?:[.;,:!?。；，：]|[.;,][”\"’)]|[;,][ ](?:and|or))[\s*_]*\Z")
 _FRAGMENT = re.compile(r"(?:[;,；，]|[;,]?[ ](?:and|or))[\s*_]*\Z")
 _FULL_STOP = re.compile(r"[.!?。][”\"’)\]]?[\s*_]*\Z")
@@ -140,8 +142,10 @@ class _Paragraphs:
             at = item.parent
             item = self._nodes[at]
         beside = [
-            k for k in range(article + 1, last) if self._nodes[k].parent == item.parent and self._nodes[k].style == item.style
-        ]  # fmt: skip
+            k
+            for k in range(article + 1, last)
+            if self._nodes[k].parent == item.parent and self._nodes[k].style == item.style
+        ]
         place = beside.index(at)
         goes_on = place + 1 < len(beside) and self._nodes[beside[place + 1]].values > item.values
         earlier = beside[:place]
@@ -190,9 +194,8 @@ class _Paragraphs:
         mine = self._indent(start)
         if min(indents) >= mine + 2:
             return True
-        fragments = [
-            bool(_FRAGMENT.search(self._text[max(0, self._starts[k] - 40) : self._starts[k]].rstrip())) for k in members[1:]
-        ]  # fmt: skip
+        before_each = (self._text[max(0, self._starts[k] - 40) : self._starts[k]].rstrip() for k in members[1:])
+        fragments = [bool(_FRAGMENT.search(words)) for words in before_each]
         plain = not any(self._inside(self._starts[k], self._starts[k + 1]) for k in members[:-1])
         return all(fragments) and plain and bool(_FULL_STOP.search(before)) and max(indents) >= mine
 

@@ -33,8 +33,14 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
         return prefix + bare.replace(" ", "").translate(_PLAIN_DIGITS)
     if node.style in ("part", "zh-part", "zh-subpart", "zh-chapter", "article"):
         return prefix + _title(number)
+    return _listed_path(node, clauses, nodes, prefix)
+
+
+def _listed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], prefix: str) -> str:
+    """Path of an item of a list, by the clause that holds it."""
+    parent, number = node.parent, node.number
     if parent is not None and nodes[parent].style in (DEFINITION, "zh-paragraph"):
-        return _below(base, "", number)
+        return _below(clauses[parent].path, "", number)
     anchor = _numbered_anchor(parent, nodes)
     if anchor is None:
         return prefix + number

@@ -21,7 +21,6 @@ from softlookup.documents.readers.edgar import is_submission, read_edgar
 from softlookup.documents.readers.encodings import decode
 from softlookup.documents.readers.html import declared_encoding, read_html
 from softlookup.documents.readers.markdown import read_markdown
-from softlookup.documents.readers.pdf import read_pdf
 from softlookup.documents.readers.text import normalise_line_ends, read_plain
 from softlookup.documents.references import find_references
 from softlookup.documents.structure import build_structure
@@ -64,7 +63,9 @@ def read_document(
     options = ReadOptions(encoding=encoding, view=view, password=password, member=member, ocr=ocr)
     kind, result = _read(data, Path(path).suffix.lower(), options)
     if not result.text.strip() and not result.coverage.skipped:
+        unseen = sum(len(aside.text) for aside in result.aside)
         found = f"only {len(data)} bytes of blanks" if not data.strip() else "none"
+        found = f"only text that is not seen ({unseen} characters)" if unseen else found
         raise DocumentError(
             f"a document with text is required, {name} holds {found}", "check that it is the right file"
         )
@@ -136,6 +137,8 @@ def _refuse_special(path: Path, name: str) -> None:
 def _read(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, ReaderResult]:
     """Format name and reader result; content decides first, the extension second."""
     if _is_pdf(data):
+        from softlookup.documents.readers.pdf import read_pdf  # numpy is loaded for these files only
+
         return "pdf", read_pdf(data, options)
     refuse_foreign(data)
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):

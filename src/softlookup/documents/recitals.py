@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from softlookup.documents.outline import Node
 
 _AGREED = re.compile(
-    r"\bas\s{1,4}follows\s?[:.;]|\bNOW,?\s{1,4}THEREFORE|\bhereby\s{1,4}agree\b|达成如下|协议如下|条款如下|约定如下", re.I
+    r"\bas\s{1,4}follows\s?[:.;]|\bNOW,?\s{1,4}THEREFORE|\bhereby\s{1,4}agree\b|达成如下|协议如下|条款如下|约定如下",
+    re.I,
 )
 _RECITING = re.compile(r"\b(?:WHEREAS|RECITALS?|BACKGROUND|PREAMBLE)\b|鉴于", re.I)
 _LATEST = 20_000  # characters; recitals stand on the first pages
@@ -20,9 +21,12 @@ _LATEST = 20_000  # characters; recitals stand on the first pages
 def mark_recitals(text: str, nodes: Sequence[Node]) -> None:
     """Set ``recital`` on the labels of a numbered list of recitals; ``nodes`` are in document order."""
     agreed = next((m for m in _AGREED.finditer(text, 0, _LATEST)), None)
-    if agreed is None or not _RECITING.search(text, 0, agreed.start()):
+    reciting = None if agreed is None else _RECITING.search(text, 0, agreed.start())
+    if agreed is None or reciting is None:
         return
-    before = [node for node in nodes if node.style.startswith("decimal1") and node.start < agreed.start()]
+    before = [
+        node for node in nodes if node.style.startswith("decimal1") and reciting.start() <= node.start < agreed.start()
+    ]
     if not before:
         return
     again = (node for node in nodes if node.start > agreed.start() and node.style == before[0].style)

@@ -9,12 +9,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from softlookup.documents.definition_names import term_variants
+from softlookup.documents.definition_names import one_line, term_variants
+from softlookup.documents.definitions import spellings_of
 from softlookup.documents.model import CrossReference, DefinedTerm, Span
 from softlookup.documents.positions import ClausePositions
+from softlookup.documents.writing import has_chinese
 
-_SUCH_BEFORE = re.compile(r"\b(?:such|said|aforesaid)\s+$", re.IGNORECASE)
-_SUCH_NOUN = re.compile(r"\b(?:such|said)\s+([a-z]+(?:\s[a-z]+)?)\b")
+_SUCH = re.compile(r"\b(?:[Ss]uch|[Ss]aid|[Aa]foresaid|SUCH|SAID)\s+")
+_NOUN = re.compile(r"[a-z]+(?:\s[a-z]+)?\b")
+_WORDS = re.compile(r"[\w&/()’'-]+")
+_TAILS = ("", "'s", "’s", "'", "’", ")", "’s)", "'s)")
+_WORDS_MOST = 9
+_NAME_MOST = 120  # characters
 _SUCH_ZH = re.compile(r"(?:该等|该|上述|前述|此类|此等)$")
 _QUOTES = '"“”„「『＂*_'
 _CAPITALISED_USES = 3  # who writes "Action" so often means something else by "such action"
@@ -22,31 +28,53 @@ _CAPITALISED_USES = 3  # who writes "Action" so often means something else by "s
 
 def anaphora(text: str, positions: ClausePositions, terms: Sequence[DefinedTerm]) -> Iterator[CrossReference]:
     """References by "such X" and 该X to the clauses that define X."""
-    seen: set[int] = set()
     defining = _defining(terms)
-    for term in terms:
-        quoted = text[term.span.start - 1 : term.span.start] in _QUOTES if term.span.start else False
-        for use in term.uses:
-            before = text[max(0, use.start - 12) : use.start]
-            such = _SUCH_BEFORE.search(before) or (_SUCH_ZH.search(before) if quoted else None)
-            if such and not text[use.start : use.start + 1].islower():  # "such person" is a use like any other
-                seen.add(use.start)
-                yield from _inferred(positions, Span(use.start - len(such.group()), use.end), defining, term)
+    yield from _english(text, positions, terms, defining)
+    for term in terms if has_chinese(text) else ():
+        quoted = term.span.start > 0 and text[term.span.start - 1] in _QUOTES
+        for use in term.uses if quoted else ():
+            such = _SUCH_ZH.search(text, max(0, use.start - 12), use.start)
+            if such:
+                yield from _inferred(positions, Span(such.start(), use.end), defining, term)
+
+
+def _english(
+    text: str, positions: ClausePositions, terms: Sequence[DefinedTerm], defining: dict[str, list[DefinedTerm]]
+) -> Iterator[CrossReference]:
+    spellings = spellings_of(terms)
     lowered: dict[str, DefinedTerm] = {}
     for term in terms:
         if len(term.uses) < _CAPITALISED_USES:
             for spelling in (v for name in (term.term, *term.aliases) for v in term_variants(name)):
                 if spelling != spelling.lower():
                     lowered.setdefault(spelling.lower(), term)
-    for match in _SUCH_NOUN.finditer(text) if lowered else ():
-        if match.start(1) in seen:
+    for match in _SUCH.finditer(text) if terms else ():
+        end, indices = _longest(text, match.end(), spellings)
+        if indices:  # also inside the definition of the term, where it is no use
+            earlier = [index for index in indices if terms[index].span.start < match.start()]
+            yield from _inferred(
+                positions, Span(match.start(), end), defining, terms[earlier[-1] if earlier else indices[0]]
+            )
             continue
-        noun = match.group(1)
-        for name in (noun, noun.split()[0]):
+        noun = _NOUN.match(text, match.end())
+        for name in (noun.group(), noun.group().split()[0]) if noun else ():
             if name in lowered:
-                span = Span(match.start(), match.start(1) + len(name))
-                yield from _inferred(positions, span, defining, lowered[name])
+                yield from _inferred(positions, Span(match.start(), match.end() + len(name)), defining, lowered[name])
                 break
+
+
+def _longest(text: str, start: int, spellings: dict[str, list[int]]) -> tuple[int, list[int]]:
+    """End of the longest spelling at ``start`` and the terms that it stands for; small letters name no term."""
+    if text[start : start + 1].islower():
+        return start, []
+    ends = [match.end() for match in _WORDS.finditer(text, start, start + _NAME_MOST)]
+    for end in reversed(ends[:_WORDS_MOST]):
+        for shorter in _TAILS:  # (such Losses), such Tenant's
+            cut = end - len(shorter)
+            indices = spellings.get(one_line(text[start:cut]), []) if text.endswith(shorter, start, end) else []
+            if indices:
+                return cut, indices
+    return start, []
 
 
 def _defining(terms: Sequence[DefinedTerm]) -> dict[str, list[DefinedTerm]]:

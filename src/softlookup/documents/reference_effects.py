@@ -33,7 +33,7 @@ _AFTER_EN = re.compile(r"\s*(?:\([^)]{0,100}\))?,?\s*(?:to\s+the\s+contrary\s+)?
 _NOT_APPLIED_EN = re.compile(
     r"\s*(?:\([^)]{0,100}\))?,?\s*(?:does|do|shall|will)\s+not\s+apply\b(?!\s*[.;])", re.IGNORECASE
 )
-_OWN_ZH = r"(?:本合同|本协议|本法)?(?:的)?$"
+_OWN_ZH = r"(?:本合同|本协议|本法)?(?:的)?(?:前述|上述|前款)?$"
 # words before the label, words after it
 _BEFORE_ZH: tuple[tuple[re.Pattern[str], re.Pattern[str], ReferenceEffect], ...] = tuple(
     (re.compile(head), re.compile(tail), effect)  # type: ignore[misc]
@@ -82,7 +82,9 @@ _MARKUP = re.compile(r"</?[a-z][^<>\n]{0,80}>|\*\*")  # Markdown keeps inline HT
 _SENTENCE_STOP = re.compile(r"[.;](?=\s+[A-Z(])|[。；]|\n\s*\n")
 _PRECEDING = re.compile(r"(?:the\s+)?(?:immediately\s+)?(?:preceding|previous|foregoing|prior)\b|[前上]", re.IGNORECASE)
 _ITSELF = re.compile(r"this\b|本", re.IGNORECASE)
-_TITLE = r"(?:\s?[（(“\"][^（）()“”\"\n]{1,60}[）)”\"])?"  # clause 5 (Payment), 第五条“付款”
+_TITLE = (
+    r"(?:\s{0,2}(?:[（(“\"][^（）()“”\"\n]{1,60}[）)”\"]|\[[^\[\]\n]{1,60}\]))?"  # clause 5 (Payment), 第五条“付款”
+)
 _GLUE = re.compile(
     rf"{_TITLE}(?:"
     r"\s*,?\s+(?:and/or|and|or|nor|&|as\s+well\s+as)\s+(?:(?:to|in|under|by|of|with)\s+)?"

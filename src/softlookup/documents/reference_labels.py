@@ -103,12 +103,13 @@ def _chinese_label(steps: list[re.Match[str]]) -> LabelKey:
         if item:  # 第二十三条（二）
             parts.append(number_value(item))
             continue
-        step_kind = _KINDS[unit]
+        # 第3.1款 is a number of its own, whatever the contract calls it
+        step_kind = "clause" if "." in numeral.strip(".") else _KINDS[unit]
         if step_kind in STRUCTURE_KINDS or (step_kind == "clause" and kind != "clause"):
             parts = []  # 第六章第三节: the last absolute step names the place
         kind = kind if step_kind == "item" and kind else step_kind
         # 第二款 is the second paragraph or the second number; 第（二）款 is what is printed as （二）
-        mark = "款" if unit == "款" and numeral[0] != "(" else ""
+        mark = "款" if unit == "款" and numeral[0] != "(" and step_kind == "item" else ""
         parts += [mark + number_value(piece) for piece in numeral.strip("()").split(".") if piece]
         if inserted:
             parts[-1] += "-" + number_value(inserted)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from softlookup.documents.model import Span
-from softlookup.documents.numbering import has_chinese
 from softlookup.documents.reference_labels import ZH_DIGITS, LabelKey, head_length, label_key
 from softlookup.documents.reference_mentions import Mention
+from softlookup.documents.writing import has_chinese
 
 _NUM = rf"[{ZH_DIGITS}\d０-９]+(?:[.．][\d０-９]+)*"
 _ITEM = rf"[（(]\s?(?:[{ZH_DIGITS}\d０-９]{{1,4}}|[a-zA-Z]{{1,4}})\s?[)）]"
@@ -26,7 +26,7 @@ _MENTION = re.compile(
     rf"|(?P<bare>{_ITEM})\s*(?:款|项(?!目))"
 )
 _GLUE = re.compile(
-    r"\s*(?:[、和与及或至到，]|以及|或者|直至|~|～|—+|-|\s)\s*(?:按照|依照|根据)?(?:本合同|本协议|本法)?(?:的|之)?\s*"
+    r"\s*(?:[、和与及或至到，]|以及|和/或|或者|直至|~|～|—+|-|\s)\s*(?:按照|依照|根据)?(?:本合同|本协议|本法)?(?:的|之)?\s*"
 )
 _RANGE = re.compile(r"至|到|~|～|—|-")
 _BASE = re.compile(r"(?P<which>本|前|上一?|下一?|该|同)(?P<unit>条|款|项|章|节|编)(?:的|之|中)?\s*$")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from softlookup.documents.model import Span
+from softlookup.documents.writing import has_english
 
 # "of the Exchange Act", "of the Company Disclosure Letter"; a heading in parentheses may stand between
 _OF_OTHER = re.compile(
@@ -25,7 +26,7 @@ _PAPER_NAME = re.compile(
 _ELSEWHERE = re.compile(r"\s*,?\s*(?:et\.?\s+seq|thereof\b|thereunder\b)")
 _OWN_NAMES = re.compile(
     r"(?:this|agreement|contract|terms|lease|deed|framework\s+terms|standard\s+terms|msa|mnda|section|article|"
-    r"clause|schedule|exhibit|annex|appendix|attachment|agreement\s+and)\b(?!\s+(?:act|code|law))",
+    r"clause|schedule|exhibit|annex|appendix|attachment|part|agreement\s+and)\b(?!\s+(?:act|code|law))",
     re.IGNORECASE,
 )
 # only a paper can be the document itself, called by its title
@@ -67,7 +68,7 @@ _STATUTE = re.compile(
 
 def statute_mentions(text: str) -> Iterator[Span]:
     """Places that cite a statute in words that never name a clause of a contract."""
-    for match in _STATUTE.finditer(text):
+    for match in _STATUTE.finditer(text) if has_english(text) else ():
         yield Span(*match.span())
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from softlookup.documents.label_index import LabelIndex
+from softlookup.documents.label_titles import TitleIndex
 from softlookup.documents.model import CrossReference, ReferenceStatus, Span
-from softlookup.documents.numbering import has_chinese
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_labels import ZH_DIGITS, label_key
+from softlookup.documents.writing import has_chinese, has_english
 
 _RELATIVE_EN = re.compile(
     r"\b(?P<which>this|(?:the\s+)?(?:immediately\s+)?(?:preceding|previous|foregoing|prior|following|next))\s+"
@@ -32,7 +33,7 @@ _NOT_ZH = {
     "编": r"第",
 }
 _RELATIVE_ZH = re.compile(
-    rf"(?P<home>本条|第[{ZH_DIGITS}\d]{{1,9}}条)?(?P<which>本|前|上|后|下)(?P<count>[一两二三四五])?(?P<unit>"
+    rf"(?P<home>本条|第[{ZH_DIGITS}\d]{{1,9}}条)?(?P<which>本|前|上|后|(?<!以)下)(?P<count>[一两二三四五])?(?P<unit>"
     + "|".join(f"{unit}(?!{rest})" for unit, rest in _NOT_ZH.items())
     + r")(?P<named>通则|总则|附则|一般规定)?"
 )
@@ -70,7 +71,7 @@ def relative_english(
     text: str, positions: ClausePositions, labels: LabelIndex, levels: Levels
 ) -> Iterator[CrossReference]:
     """References such as "this Section"; none without target: "this Article" is then the whole document."""
-    for match in _RELATIVE_EN.finditer(text):
+    for match in _RELATIVE_EN.finditer(text) if has_english(text) else ():
         source = positions.innermost(match.start())
         if source is None:
             continue
@@ -107,7 +108,7 @@ def this_clause(
 
 
 def relative_chinese(
-    text: str, positions: ClausePositions, labels: LabelIndex, levels: Levels
+    text: str, positions: ClausePositions, labels: LabelIndex, titles: TitleIndex, levels: Levels
 ) -> Iterator[CrossReference]:
     """本条, 前款, 前两款, 本条前三款, 本章, 本编通则, and 下款."""
     for match in _RELATIVE_ZH.finditer(text) if has_chinese(text) else ():
@@ -116,14 +117,14 @@ def relative_chinese(
         vague = match["which"] in "上下后" and not (match["count"] or match["unit"] in "条款")
         if source is None or vague or (step == 0 and match["count"]):
             continue
-        targets, status = _chinese_targets(text, match, step, source, labels, levels)
+        targets, status = _chinese_targets(text, match, step, source, labels, titles, levels)
         start = match.start() if match["home"] and match["unit"] == "款" else match.start("which")
         end = match.end() if match["named"] and targets else match.end("unit")
         yield from _reference((start, end), source, targets, status)
 
 
 def _chinese_targets(
-    text: str, match: re.Match[str], step: int, source: int, labels: LabelIndex, levels: Levels
+    text: str, match: re.Match[str], step: int, source: int, labels: LabelIndex, titles: TitleIndex, levels: Levels
 ) -> tuple[tuple[int, ...], ReferenceStatus]:
     count = _COUNTS.get(match["count"] or "一", 1)
     unit = match["unit"]
@@ -134,9 +135,9 @@ def _chinese_targets(
         return paragraph_targets(text, match.start("which"), step, count, source, labels), "resolved"
     targets = relative_targets(step, _UNIT_KINDS[unit], count, source, labels)
     if unit == "编" and step == 0 and not targets:
-        targets = labels.titled_part(source)
+        targets = titles.book(source)
     if match["named"] and targets:
-        targets = labels.headed(match["named"], targets[0]) or targets
+        targets = titles.headed(match["named"], targets[0]) or targets
     inner = labels.enclosing(source, "clause") if unit == "条" and step == 0 and targets else None
     if inner is not None and inner != targets[0] and levels["条", False] and labels.counted_through(inner):
         return this_clause("条", inner, source, labels, levels)

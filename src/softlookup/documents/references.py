@@ -15,6 +15,7 @@ from itertools import chain
 
 from softlookup.documents.label_index import LabelIndex
 from softlookup.documents.label_steps import Place
+from softlookup.documents.label_titles import TitleIndex
 from softlookup.documents.model import (
     Clause,
     CrossReference,
@@ -40,6 +41,7 @@ from softlookup.documents.reference_relative import (
     same_chinese,
 )
 
+_LONE_ITEM = re.compile(r"\(([A-Za-z]{1,4})\)$")
 _OF_DEFINITION = re.compile(
     r"\s+of\s+the\s+definition\s+of\s+(?:the\s+term\s+)?[\"“]?(?P<name>[A-Z][\w’'&-]*(?:\s+(?:of\s+|and\s+)?[A-Z][\w’'&-]*){0,6})"
 )
@@ -57,15 +59,16 @@ def find_references(
     """
     positions = ClausePositions(clauses)
     labels = LabelIndex(text, positions)
+    titles = TitleIndex(text, clauses)
     explicit = list(_explicit(text, positions, labels, terms))
     levels = levels_called(text, explicit)
-    placed = [*explicit, *relative_chinese(text, positions, labels, levels)]
+    placed = [*explicit, *relative_chinese(text, positions, labels, titles, levels)]
     found = chain(
         placed,
         same_chinese(text, positions, placed),
         relative_english(text, positions, labels, levels),
         _statutes(text, positions),
-        _recitals(text, positions, labels),
+        _recitals(text, positions, titles),
         anaphora(text, positions, terms),
     )
     result: list[CrossReference] = []
@@ -104,10 +107,10 @@ def _statutes(text: str, positions: ClausePositions) -> Iterator[CrossReference]
             yield CrossReference(span, source, (), "external", kind="external")
 
 
-def _recitals(text: str, positions: ClausePositions, labels: LabelIndex) -> Iterator[CrossReference]:
+def _recitals(text: str, positions: ClausePositions, titles: TitleIndex) -> Iterator[CrossReference]:
     """References to "the Recitals": none when the document has no clause that looks like them."""
     matches = list(_RECITALS.finditer(text)) if "ecital" in text else []
-    target = labels.recitals() if matches else None
+    target = titles.recitals() if matches else None
     for match in matches if target is not None else ():
         source = positions.innermost(match.start())
         if source is not None and target is not None and source != target:
@@ -158,7 +161,9 @@ def _targets(text: str, mention: Mention, source: int, labels: LabelIndex) -> tu
 
 def _place(text: str, mention: Mention, key: LabelKey, source: int, labels: LabelIndex) -> Place | None:
     if mention.base is None:
-        return labels.find(key, source, mention.within, mention.head)
+        item = _LONE_ITEM.search(text, mention.span.start, mention.span.end) if key.kind == "item" else None
+        capital = item.group(1).isupper() if item else None
+        return labels.find(key, source, mention.within, mention.head, capital=capital)
     homes = homes_of(text, mention.span.start, mention.base, source, labels)  # 本条第二款, 前款第一项
     places = [labels.walk(home, key.parts) for home in dict.fromkeys(homes)]
     return next((place for place in places if place.exact), places[0] if places else None)

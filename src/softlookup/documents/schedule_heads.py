@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from softlookup.documents.candidates import Candidate
-from softlookup.documents.selection import family, is_main
+from softlookup.documents.label_families import family, is_main
 
 _BREAK = re.compile(r"\n[^\S\n]*\n[^\S\n]*\n|\f|<PAGE>|_{12}")  # between pages, in the ways that texts show it
 _FILING_NUMBER = re.compile(r"(?:10|99|[1-4])\.\d{1,3}\Z")
+# a sentence or a label between two heads: an annex of few words, not the next entry of a list
+_OWN_WORDS = re.compile(r"[。；：]|\n[^\S\n]*(?:\d{1,2}[.、)]|[一二三四五六七八九十]{1,3}、|[（(]|第[^\n]{1,4}条)")
 _LIST_STEP = 200  # entries of a list of exhibits stand closer than this
 _OWN_TEXT = 600
 _FIRST_PAGE = 1500
@@ -82,6 +84,7 @@ def _without_lists(text: str, heads: Sequence[Candidate]) -> list[Candidate]:
             and head.start - last.start < _LIST_STEP
             and key(head) not in {key(other) for other in clusters[-1]}
             and not _BREAK.search(text, last.line_end, head.start)
+            and not _OWN_WORDS.search(text, last.line_end, head.start)
         ):
             clusters[-1].append(head)
         else:

@@ -1,41 +1,22 @@
-"""From candidate labels to the labels of the document: contents lists out, schedules apart, sequences in.
+"""From the candidate labels of one namespace to its labels: those that continue a sequence.
 
-Not for nesting them (``outline.py``).
+Not for contents lists (``contents_lists.py``), schedules (``schedule_heads.py``) or nesting (``outline.py``).
 """
 
 from __future__ import annotations
 
 import itertools
-import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from softlookup.documents.candidates import Candidate, is_contents_entry
+from softlookup.documents.candidates import Candidate
 from softlookup.documents.inline_lists import STANDS_ALONE, InlineLists
+from softlookup.documents.label_families import HARD, MAIN, family
 from softlookup.documents.numbering import Reading
 from softlookup.documents.sequences import Item, accept
 
-# numbered across the whole document or namespace; a new one ends every list inside the one before
-HARD = (
-    "zh-part",
-    "zh-subpart",
-    "zh-chapter",
-    "zh-division",
-    "zh-article",
-    "part",
-    "article",
-    "section",
-    "decimal",
-)
-_MAIN = (*HARD, "decimal1", "decimal1、", "zh-list", "upper-roman.", "upper-letter.")
-_CONTENTS = re.compile(r"^[ \t#*_]*(?:table\s+of\s+contents|contents|index|目[ \u3000]*[录錄])\b", re.I | re.M)
-_CONTENTS_LOOSE = re.compile(r"TABLE OF CONTENTS")
-_LONGEST_CONTENTS = 40_000
-_WIDEST_ENTRY = 400
-_SHORT_LINE = 120
-_SHORT_OPENING = 40  # less text between a list of contents and the first clause is a page mark
 _NEAR_BEGINNING = 15_000
 _HEADING = 120  # characters of a clause label and its heading
 _OPENS = 0.6  # strength that a first label has more for standing right after them
@@ -48,101 +29,6 @@ class Accepted:
 
     candidate: Candidate
     reading: Reading
-
-
-def family(style: str) -> str:
-    """Name of the sequence a style counts in: all multi-part decimals count together."""
-    return "decimal" if style.startswith("decimal") and not style.startswith("decimal1") else style
-
-
-def contents_regions(text: str, candidates: Sequence[Candidate]) -> list[tuple[int, int]]:
-    """``[start, end)`` of tables of contents under a heading: up to where their first label recurs."""
-    regions: list[tuple[int, int]] = []
-    starts = [candidate.start for candidate in candidates]
-    headings = [m.start() for m in _CONTENTS.finditer(text)] or [m.start() for m in _CONTENTS_LOOSE.finditer(text)]
-    for heading in headings[:20]:
-        if regions and heading < regions[-1][1]:
-            continue
-        first = bisect_left(starts, heading)
-        entries = [c for c in candidates[first : first + 40] if is_main(c) and c.start - heading < 3000][:6]
-        end = next((e for entry in entries if (e := _recurrence(candidates, entry, heading)) is not None), None)
-        end = end or _body_start(candidates, first, heading)
-        if end is not None:
-            fact = next((c.start for c in candidates[first:] if c.list_id), end)  # a list of contents has none
-            end = min(end, fact)
-            regions.append((heading, _last_entry(text, candidates[first:], heading, end)))
-    return regions
-
-
-def _last_entry(text: str, candidates: Sequence[Candidate], heading: int, end: int) -> int:
-    """End of the last line of a list of contents; parties and recitals may stand between it and the first clause."""
-    at = heading
-    for candidate in candidates:
-        if candidate.start >= end or (at > heading and candidate.start - at > _WIDEST_ENTRY):
-            break
-        if candidate.listed or is_main(candidate) or candidate.label.readings[0].style == "schedule":
-            at = max(at, min(candidate.line_end, end))
-    while at < end:  # page numbers and the rest of wrapped entries
-        begin = at + len(text[at:end]) - len(text[at:end].lstrip())
-        stop = text.find("\n", begin, end)
-        if stop < 0 or stop - begin > _SHORT_LINE or text[begin : begin + 1] in "（(“\"":
-            break
-        if not text[begin:stop].strip(" .-0123456789ivxIVX") or is_contents_entry(text[begin:stop]):
-            at = stop
-        else:
-            break
-    return at if end - at > _SHORT_OPENING else end
-
-
-def _recurrence(candidates: Sequence[Candidate], entry: Candidate, heading: int) -> int | None:
-    wanted = {reading.values for reading in entry.label.readings}
-    kind = family(entry.label.readings[0].style)
-    for candidate in candidates:
-        if candidate.start <= entry.start or (candidate.in_line and candidate.strength < 0.5) or candidate.listed:
-            continue
-        if candidate.start - heading > _LONGEST_CONTENTS:
-            return None
-        same_kind = family(candidate.label.readings[0].style) == kind or len(entry.label.readings[0].values) > 1
-        if (
-            same_kind
-            and any(reading.values in wanted for reading in candidate.label.readings)
-            and candidate.strength > 0
-        ):
-            return candidate.start
-    return None
-
-
-def _body_start(candidates: Sequence[Candidate], first: int, heading: int) -> int | None:
-    """Start of the first clause after a table of contents: a first label that the next ones do not crowd."""
-    main = [c for c in candidates[first : first + 400] if is_main(c) and not c.listed]
-    for index, candidate in enumerate(main):
-        if candidate.start - heading > _LONGEST_CONTENTS:
-            return None
-        opens = any(set(reading.values) == {1} for reading in candidate.label.readings)
-        if not opens or candidate.in_line or candidate.strength < 0.5 or candidate.start - heading < 60:
-            continue
-        after = main[min(index + 5, len(main) - 1)]
-        if after.start - candidate.start > 900:
-            return candidate.start
-    return None
-
-
-def is_main(candidate: Candidate) -> bool:
-    return any(family(reading.style) in _MAIN for reading in candidate.label.readings)
-
-
-def outside(candidates: Iterable[Candidate], regions: Sequence[tuple[int, int]]) -> list[Candidate]:
-    """Candidates that are no line of a table of contents."""
-    found = list(candidates)
-    listed = [c.listed for c in found]
-    kept = []
-    for index, candidate in enumerate(found):
-        around = listed[max(0, index - 3) : index] + listed[index + 1 : index + 4]
-        in_list = candidate.listed or (len(around) >= 4 and sum(around) > len(around) // 2)  # a wrapped entry
-        in_list = in_list or any(a <= candidate.start < b for a, b in regions)
-        if candidate.list_id or not in_list:
-            kept.append(candidate)
-    return kept
 
 
 def select(
@@ -160,9 +46,9 @@ def select(
     hard_starts = sorted(candidates[key].start for key in chosen)
     boundaries = sorted({*hard_starts, *breaks})
     rest = [f for f in _families(candidates) if f not in HARD and f not in ("schedule", "auto")]
-    soft = [f for f in rest if f in _MAIN]
+    soft = [f for f in rest if f in MAIN]
     _run_families(lists, soft, chosen, [], body=next(iter(hard_starts), None))
-    inner = _run_families(lists, [f for f in rest if f not in _MAIN], chosen, boundaries)
+    inner = _run_families(lists, [f for f in rest if f not in MAIN], chosen, boundaries)
     for key, candidate in enumerate(candidates):
         if candidate.list_id:
             chosen[key] = [(1, 0, candidate.label.readings[0])]
@@ -181,9 +67,7 @@ class _Run:
     readings: dict[int, Reading]
 
 
-def _mend_beheaded(
-    lists: InlineLists, runs: Sequence[_Run], settled: dict[int, Reading], walls: Sequence[int]
-) -> None:
+def _mend_beheaded(lists: InlineLists, runs: Sequence[_Run], settled: dict[int, Reading], walls: Sequence[int]) -> None:
     """Runs that lost a member to another reading find their own or go: the (i) after (h) is not that of (ii)."""
     for run in runs:
         kept = [key for key in run.keys if settled.get(key) == run.readings[key]]
@@ -232,7 +116,8 @@ def _run_families(
     """Add the labels of the sequences ``names`` to ``chosen``, each with the length of its run; the runs."""
     candidates = lists.candidates
     found: list[_Run] = []
-    walls = sorted({*(candidates[key].start for key in chosen), *boundaries})
+    heads = sorted({candidates[key].start for key in chosen})
+    walls = sorted({*heads, *boundaries})
     for name in names:
         readings: dict[int, Reading] = {}
         may_jump = "letter" not in name and "roman" not in name
@@ -242,8 +127,11 @@ def _run_families(
             if reading is not None:
                 readings[key] = reading
                 boundary = bisect_left(boundaries, candidate.start + 1)
-                bonus = _OPENS if _opens_clause(candidate, reading, boundaries, boundary) else 0.0
-                items.append(Item(key, reading.place, candidate.strength + bonus, may_jump, boundary))
+                bonus = _OPENS if _opens_clause(candidate, reading, heads) else 0.0
+                jumps = (
+                    may_jump and lists.folded[candidate.label.end - 1 : candidate.label.end] != " "
+                )  # no "64 Main Street"
+                items.append(Item(key, reading.place, candidate.strength + bonus, jumps, boundary))
         runs = [piece for run in accept(items) for piece in lists.whole(run, name, readings, walls)]
         runs = [run for run in runs if _credible(candidates, run, name)]
         for run in _without_contents(candidates, runs, readings, name, body):
@@ -253,11 +141,12 @@ def _run_families(
     return found
 
 
-def _opens_clause(candidate: Candidate, reading: Reading, boundaries: Sequence[int], boundary: int) -> bool:
+def _opens_clause(candidate: Candidate, reading: Reading, heads: Sequence[int]) -> bool:
     """True for a first label right after the heading of a clause: "Section 1.1. Definitions. (a) As used"."""
-    if reading.values != (1,) or not boundary or candidate.strength < STANDS_ALONE:
+    if reading.values != (1,) or candidate.strength < STANDS_ALONE:
         return False
-    return candidate.start - boundaries[boundary - 1] <= _HEADING
+    at = bisect_left(heads, candidate.start)
+    return at > 0 and candidate.start - heads[at - 1] <= _HEADING
 
 
 def _credible(candidates: Sequence[Candidate], run: Sequence[int], name: str) -> bool:
@@ -268,7 +157,7 @@ def _credible(candidates: Sequence[Candidate], run: Sequence[int], name: str) ->
     if len(run) < 2:
         return False
     span = candidates[run[-1]].start - candidates[run[0]].start
-    return span / (len(run) - 1) >= (35 if name in _MAIN else 100)
+    return span / (len(run) - 1) >= (35 if name in MAIN else 100)
 
 
 def _without_contents(
@@ -282,7 +171,7 @@ def _without_contents(
 
     ``body`` is where the first clause of the strict kinds stands; a list after it is a list of the text.
     """
-    if name not in _MAIN:
+    if name not in MAIN:
         return runs
     kept: list[list[int]] = []
     later = _Later()

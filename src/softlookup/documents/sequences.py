@@ -50,7 +50,12 @@ def accept(items: Sequence[Item]) -> list[list[int]]:
             if at is not None and best[at] + reward > score:
                 score, previous, starts = best[at] + reward, at, False
         behind = tails.get((item.boundary, stem := item.values[:-1]))
-        if item.may_jump and behind is not None and items[behind].values[len(stem)] < item.values[-1] and best[behind] + _JUMP > score:
+        if (
+            item.may_jump
+            and behind is not None
+            and items[behind].values[len(stem)] < item.values[-1]
+            and best[behind] + _JUMP > score
+        ):
             score, previous, starts = best[behind] + _JUMP, behind, False
         score += item.strength
         best.append(score)

@@ -24,6 +24,7 @@ _MARKS = (
 _REMEDY = "name the encoding with --encoding, or save the file as UTF-8"
 _SAMPLE = 200_000
 _MARGIN = 0.1
+_WHOLE_PER_BROKEN = 20  # so many whole characters beyond ASCII for each broken place, or it may be no UTF-8
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "cp936": "gb18030", "hz": "hz", "big5": "big5hkscs",
               "cp950": "big5hkscs", "ascii": "cp1252", "iso8859-1": "cp1252"}  # fmt: skip
 # codecs of Python that are no encodings of text files, or that hide what a file says
@@ -62,9 +63,9 @@ def decode(data: bytes, *, encoding: str | None = None, declared: str | None = N
     text = _strict(data, "utf-8")
     if text is not None and "\0" not in text and not is_nonsense(text[:_SAMPLE]):
         return text, ()
-    wide = _wide_without_mark(data)
-    if wide is not None:
-        return wide
+    found = _wide_without_mark(data) or (_damaged_utf8(data) if text is None else None)
+    if found is not None:
+        return found
     if b"\0" in data:
         raise DocumentError(
             "a text document is required, the file holds binary data",
@@ -147,6 +148,17 @@ def _strict(data: bytes, codec: str) -> str | None:
         return None
 
 
+def _damaged_utf8(data: bytes) -> tuple[str, tuple[str, ...]] | None:
+    """UTF-8 with a few broken bytes, which are told and marked; None when it may be another encoding."""
+    text = data.decode("utf-8", "replace")
+    whole = sum(1 for character in text if character > "\x7f")
+    broken = text.count("\ufffd") - data.count("\ufffd".encode())
+    if "\0" in text or broken * _WHOLE_PER_BROKEN > whole - broken:
+        return None
+    text = text.removeprefix("\ufeff")
+    return text, (f"encoding utf-8 with {broken} broken places, shown as U+FFFD",)
+
+
 def _wide_without_mark(data: bytes) -> tuple[str, tuple[str, ...]] | None:
     """UTF-32 or UTF-16 without a mark: zeros on a fixed parity, as Latin letters and line ends leave them."""
     sample = data[:_SAMPLE]
@@ -179,6 +191,8 @@ def _by_characters(data: bytes) -> tuple[str, tuple[str, ...]]:
     best = guesses[0]
     rivals = [guess for guess in guesses[1:] if guess.text != best.text]
     margin = best.fit.score - (rivals[0].fit.score if rivals else 0.0)
+    if margin < _MARGIN and not rivals:
+        raise DocumentError(f"the encoding is unclear: {best.codec} hardly fits", _REMEDY)
     if margin < _MARGIN:
         raise DocumentError(f"the encoding is unclear: {best.codec} and {rivals[0].codec} fit almost alike", _REMEDY)
     beaten = f" over {rivals[0].codec}" if rivals else ""

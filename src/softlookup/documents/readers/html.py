@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
-from softlookup.documents.model import BlockKind, Coverage, CoverageRow, Flag, View
+from softlookup.documents.model import BlockKind, Coverage, CoverageRow
 from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.documents.readers.html_account import DROPPED, Account
 from softlookup.documents.readers.html_compose import compose
-from softlookup.documents.readers.html_forms import field_text
-from softlookup.documents.readers.html_lists import Lists, word_label, word_list
-from softlookup.documents.readers.html_lists import print_number as print_number  # noqa: PLC0414
+from softlookup.documents.readers.html_lists import Lists
+from softlookup.documents.readers.html_numbers import print_number as print_number  # noqa: PLC0414
+from softlookup.documents.readers.html_pieces import Pieces, tag_of
+from softlookup.documents.readers.html_shown import Shown
 from softlookup.documents.readers.html_source import TEMPLATE_MARK, HtmlSource, attribute, parse_html, plain
 from softlookup.documents.readers.html_source import declared_encoding as declared_encoding  # noqa: PLC0414
 from softlookup.documents.readers.html_styles import Look, StyleSheet, declarations, is_plain, look_of, makes_gap
@@ -26,7 +27,6 @@ from softlookup.documents.readers.html_tables import Tables
 from softlookup.documents.readers.html_writer import Context, Writer
 from softlookup.documents.readers.text_marks import find_marks
 
-_KEPT_ASIDE = ("noscript", "template", "object", "iframe", "applet", "math", "svg", "button")
 _BLOCKS = frozenset((
     "p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ul", "ol", "dl", "dt", "dd", "tr", "table",
     "thead", "tbody", "tfoot", "section", "article", "header", "footer", "main", "nav", "aside",
@@ -40,7 +40,6 @@ _BLANK_LINE = "____"
 _TOC_CLASS = re.compile(r"\bMsoToc\d", re.I)
 _NOTE_ID = re.compile(r"_?(?:ftn|edn|fn|footnote|endnote)[-_]?\d{1,4}")
 _BREAK_STYLES = ("always", "page", "left", "right", "recto", "verso")
-_CHECKED = re.compile(r"\b(?P<no>not checked|unchecked|not selected|empty box)\b|\b(?:checked|selected)\b", re.I)
 _WORD_PARTS: dict[str, BlockKind] = {
     "comment-list": "comment", "comment": "comment", "header": "header", "footer": "footer",
     "footnote": "footnote", "endnote": "endnote",
@@ -50,7 +49,7 @@ _WORD_PARTS: dict[str, BlockKind] = {
 def read_html(text: str, notes: tuple[str, ...] = (), options: ReadOptions = DEFAULTS) -> ReaderResult:
     """Visible text of an HTML page; raises ``DocumentError`` when it cannot be parsed or holds no text."""
     source = parse_html(text)
-    walker = _Walker(source, options.view)
+    walker = _Walker(source, Shown(options.view))
     walker.walk()
     composed = compose(walker.writer)
     marks, mark_notes = find_marks(composed.text)
@@ -86,13 +85,18 @@ class _Walker:
     """Walks the tree without recursion, so that nesting depth cannot exhaust the stack."""
 
     source: HtmlSource
-    view: View
+    shown: Shown
     writer: Writer = field(default_factory=Writer)
     sheet: StyleSheet = field(default_factory=StyleSheet)
     lists: Lists = field(default_factory=Lists)
     tables: Tables = field(default_factory=Tables)
     account: Account = field(default_factory=Account)
     open_links: list[tuple[int, int]] = field(default_factory=list)
+    pieces: Pieces = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pieces = Pieces(self.writer, self.account)
+        self.lists.counters = self.sheet.counters
 
     def walk(self) -> None:
         """Read the whole tree."""
@@ -105,7 +109,7 @@ class _Walker:
         stack: list[tuple[etree._Element, _Frame, _Frame | None]] = [(self.source.root, frame, None)]
         while stack:
             element, outer, inner = stack.pop()
-            tag = _tag(element)
+            tag = tag_of(element)
             if inner is not None:
                 self._leave(element, tag, outer, inner)
                 self._text(element.tail, outer)
@@ -130,7 +134,7 @@ class _Walker:
             or self.source.root.xpath("boolean(//style[contains(., 'line-through')])")
         )
         has_ins = next(self.source.root.iter("ins"), None) is not None
-        self.account.underline_inserts = has_struck and not has_ins
+        self.account.underline_inserts = self.shown.underline_inserts = has_struck and not has_ins
 
     def _marked(self) -> set[int]:
         """Numbers of the template code that stands where text can be; the rest is in attributes or before it."""
@@ -138,7 +142,7 @@ class _Walker:
             return set()
         found: set[int] = set()
         for element in self.source.root.iter():
-            inside = element.text if _tag(element) and _tag(element) not in DROPPED else None
+            inside = element.text if tag_of(element) and tag_of(element) not in DROPPED else None
             for piece in (inside, element.tail):
                 found.update(int(number) for number in TEMPLATE_MARK.findall(piece or ""))
         return found
@@ -148,7 +152,7 @@ class _Walker:
     def _enter(self, element: etree._Element, tag: str, outer: _Frame) -> _Frame | None:
         """Begin an element; None when there is nothing to read in it."""
         if tag in DROPPED:
-            self._drop(element, tag)
+            self.pieces.drop(element, tag)
             return None
         style: dict[str, str] = {}
         frame = outer
@@ -157,10 +161,10 @@ class _Walker:
             frame = replace(outer, look=look_of(element, tag, style, outer.look))
             frame = self._word_part(element, style, frame)
         if tag in ("input", "select", "textarea"):
-            self._field(element, tag, frame)
+            self.pieces.field(element, tag, frame.context, self.shown.hidden(frame.look))
             return None
         if tag == "img":
-            self._picture(element, frame)
+            self.pieces.picture(element, frame.context, self.shown.hidden(frame.look))
             return None
         if tag == "meta" and attribute(element, "http-equiv").lower() == "refresh":
             self.account.counts["redirections"] += 1
@@ -170,7 +174,8 @@ class _Walker:
             self.writer.hide("\n", frame.look.gone)
         self._anchor(element, tag)
         if "mso-list" in style and tag == "span" and "ignore" in style["mso-list"]:
-            self._word_label(element, frame)
+            look = frame.look
+            self.pieces.word_label(element, frame.context, self.shown.hidden(look), self.shown.mark(look))
             return None
         frame = self._context(element, tag, frame)
         self._count_revision(outer, frame)
@@ -178,24 +183,9 @@ class _Walker:
             self.writer.gap()
         if tag == "a" and attribute(element, "href").startswith("#"):
             self.open_links.append(self.writer.place)
-        if tag == "u" and _is_underlined_blank(element) and self._hidden(frame.look) is None:
+        if tag == "u" and _is_underlined_blank(element) and self.shown.hidden(frame.look) is None:
             self.writer.add(_BLANK_LINE, frame.context, generated=True)
         return frame
-
-    def _drop(self, element: etree._Element, tag: str) -> None:
-        if name := DROPPED[tag]:
-            self.account.counts[name] += 1
-        if tag == "head":
-            self.account.counts["scripts"] += sum(1 for _ in element.iter("script"))
-            self.account.counts["style sheets"] += sum(1 for _ in element.iter("style"))
-            refresh = [m for m in element.iter("meta") if attribute(m, "http-equiv").lower() == "refresh"]
-            self.account.counts["redirections"] += len(refresh)
-        elif tag == "meta" and attribute(element, "http-equiv").lower() == "refresh":
-            self.account.counts["redirections"] += 1
-        if tag in _KEPT_ASIDE:
-            words = " ".join(" ".join(str(t) for t in element.itertext() if isinstance(t, str)).split())
-            flag: Flag | None = None if tag == "button" else "hidden"
-            self.writer.hide(plain(TEMPLATE_MARK.sub("", words)), flag, where=f"<{tag}>")
 
     def _word_part(self, element: etree._Element, style: dict[str, str], frame: _Frame) -> _Frame:
         """Word says of some parts that they are comments, headers or notes."""
@@ -230,7 +220,7 @@ class _Walker:
             self._begin_table(element, tag)
         elif tag in _LISTS:
             self.lists.enter(element, tag, style)
-        elif tag == "li" and self._hidden(frame.look) is None:
+        elif tag == "li" and self.shown.hidden(frame.look) is None:
             label, level, list_id = self.lists.item(element, style)
             if label:
                 writer.number(label, level, list_id)
@@ -317,34 +307,16 @@ class _Walker:
         if frame.aside is not None:
             self.writer.hide(text, None, frame.aside)
             return
-        flag = self._hidden(frame.look)
+        flag = self.shown.hidden(frame.look)
         if flag is not None:
             self.writer.hide(text, flag)
         elif frame.look.pre:
-            self.writer.add_raw(text, frame.context, self._mark(frame.look))
+            self.writer.add_raw(text, frame.context, self.shown.mark(frame.look))
         else:
-            self.writer.add(text, frame.context, mark=self._mark(frame.look))
-
-    def _revision(self, look: Look) -> Flag | None:
-        if look.struck:
-            return "deleted"
-        inserted = look.inserted or (look.underlined and self.account.underline_inserts)
-        return "inserted" if inserted else None
-
-    def _hidden(self, look: Look) -> Flag | None:
-        """Why words that look so are not in this view of the page; None when they are."""
-        revision = self._revision(look)
-        if look.flag is not None:
-            return look.flag
-        if revision == "deleted":
-            return "deleted" if self.view == "final" else None
-        return "inserted" if revision == "inserted" and self.view == "original" else None
-
-    def _mark(self, look: Look) -> Flag | None:
-        return self._revision(look) if self.view == "markup" else None
+            self.writer.add(text, frame.context, mark=self.shown.mark(frame.look))
 
     def _count_revision(self, outer: _Frame, frame: _Frame) -> None:
-        before, now = self._revision(outer.look), self._revision(frame.look)
+        before, now = self.shown.revision(outer.look), self.shown.revision(frame.look)
         if now != before and now is not None and frame.look.flag is None:
             self.account.counts["deletions" if now == "deleted" else "insertions"] += 1
 
@@ -354,47 +326,6 @@ class _Walker:
         for name in (attribute(element, "id"), attribute(element, "name") if tag == "a" else ""):
             if name:
                 self.writer.anchors.setdefault(name, self.writer.place)
-
-    def _word_label(self, element: etree._Element, frame: _Frame) -> None:
-        """The number that Word wrote before the text of a list paragraph."""
-        label, is_bullet = word_label(element)
-        if self._hidden(frame.look) is not None:
-            self.writer.hide(label, self._hidden(frame.look))
-            return
-        fresh = not self.writer.is_open or self.writer.place[1] == 0
-        self.writer.add(label + " ", frame.context, mark=self._mark(frame.look))
-        parent = element.getparent()
-        while parent is not None and _tag(parent) not in ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li"):
-            parent = parent.getparent()
-        stated = word_list(attribute(parent, "style")) if parent is not None else None
-        if stated is not None and not is_bullet and fresh:
-            self.writer.state_label(label, *stated)
-
-    def _field(self, element: etree._Element, tag: str, frame: _Frame) -> None:
-        shown, others = field_text(element, tag)
-        if not shown:
-            return
-        self.account.counts["form fields"] += 1
-        if self._hidden(frame.look) is not None:
-            self.writer.hide(shown, self._hidden(frame.look))
-            return
-        is_value = attribute(element, "value") == shown or tag != "input"
-        self.writer.add(shown, frame.context, generated=not is_value or set(shown) == {"_"})
-        if others:
-            self.writer.hide(others, None, where="choices of a form field")
-
-    def _picture(self, element: etree._Element, frame: _Frame) -> None:
-        checked = _CHECKED.search(attribute(element, "alt"))
-        if checked is not None and self._hidden(frame.look) is None:
-            self.writer.add("☐ " if checked["no"] else "☒ ", frame.context, generated=True)
-            self.account.counts["form fields"] += 1
-        else:
-            self.account.counts["pictures"] += 1
-
-
-def _tag(element: etree._Element) -> str:
-    """Name of an element in lower case without its namespace; "" for comments. ``ix:header`` keeps its prefix."""
-    return element.tag.rsplit("}", 1)[-1].lower() if isinstance(element.tag, str) else ""
 
 
 def _is_comment(element: etree._Element) -> bool:

@@ -11,7 +11,7 @@ from softlookup.documents.model import Aside, Block, Flag, Link, Mark, Span
 from softlookup.documents.readers.html_writer import Line, Place, Writer
 from softlookup.documents.readers.page_map import PageMap, map_pages
 from softlookup.documents.readers.pages import goes_on
-from softlookup.documents.readers.text import paragraphs
+from softlookup.documents.readers.text import is_hard_wrapped, paragraphs
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ def compose(writer: Writer) -> Composed:
             kept.append(at)
     if kept and not writer.lines[kept[-1]].text:
         kept.pop()
+    kept = _without_page_gaps(writer.lines, kept, pages)
     starts: dict[int, int] = {}
     position = 0
     for at in kept:
@@ -62,6 +63,18 @@ def compose(writer: Writer) -> Composed:
         links=_links(writer, blocks, offset),
         pages=pages.count,
     )
+
+
+def _without_page_gaps(lines: list[Line], kept: list[int], pages: PageMap) -> list[int]:
+    """``kept`` without the empty lines between two pages in the middle of a preformatted paragraph."""
+    result: list[int] = []
+    for place, at in enumerate(kept):
+        if not lines[at].text and 0 < place < len(kept) - 1 and not pages.same_page(kept[place - 1], kept[place + 1]):
+            above = lines[kept[place - 2]].text if place > 1 else ""
+            if goes_on(lines[kept[place - 1]].text, lines[kept[place + 1]].text, above):
+                continue
+        result.append(at)
+    return result
 
 
 def _navigation(writer: Writer) -> frozenset[int]:
@@ -119,6 +132,7 @@ def _marks(spans: list[tuple[Place, Place, Flag]], offset: Callable[[Place], int
 def _blocks(text: str, lines: list[Line], kept: list[int], starts: dict[int, int], pages: PageMap) -> tuple[Block, ...]:
     """A block for every line, for every paragraph of preformatted lines; one for a paragraph on two pages."""
     blocks: list[Block] = []
+    is_wrapped = is_hard_wrapped("\n".join(lines[at].text for at in kept if lines[at].raw))
     index = 0
     while index < len(kept):
         at = kept[index]
@@ -127,7 +141,7 @@ def _blocks(text: str, lines: list[Line], kept: list[int], starts: dict[int, int
             while last + 1 < len(kept) and lines[kept[last + 1]].raw and pages.same_page(at, kept[last + 1]):
                 last += 1
         span = Span(starts[at], starts[kept[last]] + len(lines[kept[last]].text))
-        for block in _blocks_of(text, lines[at], span, pages.page_of(at)):
+        for block in _blocks_of(text, lines[at], span, pages.page_of(at), is_wrapped=is_wrapped):
             if blocks and _is_one(text, blocks[-1], block):
                 blocks[-1] = replace(blocks[-1], span=Span(blocks[-1].span.start, block.span.end))
             else:
@@ -136,12 +150,13 @@ def _blocks(text: str, lines: list[Line], kept: list[int], starts: dict[int, int
     return tuple(blocks)
 
 
-def _blocks_of(text: str, line: Line, span: Span, page: int | None) -> list[Block]:
+def _blocks_of(text: str, line: Line, span: Span, page: int | None, *, is_wrapped: bool) -> list[Block]:
     context = line.context
     if line.raw:
-        found = paragraphs(text[span.start : span.end], span.start)
+        found = paragraphs(text[span.start : span.end], span.start, is_wrapped=is_wrapped)
         return [Block(block.span, context.kind, page=page, origin=context.origin) for block in found]
     level = line.level if line.label else context.level
+    span = Span(span.start + len(line.text) - len(line.text.lstrip()), span.end)
     if not len(span):  # a blank line is kept as text between paragraphs
         return []
     return [Block(span, context.kind, line.label, level, page, line.list_id, origin=context.origin)]

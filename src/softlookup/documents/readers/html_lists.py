@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from softlookup.documents.readers.html_counters import Counters
+from softlookup.documents.readers.html_numbers import MARKERS, browser_number
 from softlookup.documents.readers.html_source import attribute
 
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
-    (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
-_MARKERS = ("a", "A", "i", "I")
 _STYLES = {
     "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A", "lower-roman": "i",
     "upper-roman": "I", "decimal": "1", "decimal-leading-zero": "01", "cjk-decimal": "1",
@@ -25,7 +22,6 @@ _STYLES = {
 }  # fmt: skip
 _WORD_LIST = re.compile(r"\b(l\d{1,4})\s{1,5}level(\d)\s{1,5}(lfo\d{1,4})")
 _BULLET_FONTS = re.compile(r"symbol|wingdings|courier|webdings", re.I)
-_HAN = "零一二三四五六七八九"
 
 
 @dataclass(slots=True)
@@ -43,6 +39,7 @@ class _Open:
 class Lists:
     """The lists that are open, and how far each list of the page has counted."""
 
+    counters: Counters = field(default_factory=Counters)
     open: list[_Open] = field(default_factory=list)
     _count: int = 0
     _stopped: dict[tuple[int, str, int], str] = field(default_factory=dict)
@@ -51,6 +48,7 @@ class Lists:
         """Begin ``<ol>`` or ``<ul>``."""
         shape = f"{style.get('list-style-type', '')} {style.get('list-style', '')}"
         level = len(self.open)
+        self.counters.reset(style)
         if tag != "ol" or "none" in shape.split():
             self.open.append(_Open("", 1, 1, "", level))
             return
@@ -78,6 +76,16 @@ class Lists:
         """Printed label, level and list of a ``<li>``; the label is "" where a browser prints no number."""
         if not self.open:
             return "", 0, ""
+        parent = element.getparent()
+        classes = attribute(parent, "class").split() if parent is not None else []
+        counted = self.counters.label(classes)
+        if counted is not None:
+            name, _, level = classes[0].rpartition("-")
+            return (
+                counted,
+                int(level) if level in set("012345678") else len(self.open) - 1,
+                f"counters {name}" if counted else "",
+            )
         current = self.open[-1]
         depth = sum(1 for o in self.open[:-1] if o.list_id)
         shape = f"{style.get('list-style-type', '')} {style.get('list-style', '')}".split()
@@ -106,40 +114,8 @@ def word_label(element: etree._Element) -> tuple[str, bool]:
     return (label, False) if is_number else ("•", True)
 
 
-def browser_number(number: int, marker: str) -> str:
-    """``number`` as a browser prints it; after z comes aa, then ab."""
-    if marker == "01":
-        return f"{number:02d}"
-    if marker == "一" and 0 < number < 100:
-        tens, ones = divmod(number, 10)
-        return (_HAN[tens] if tens > 1 else "") + ("十" if tens else "") + (_HAN[ones] if ones or not tens else "")
-    if marker not in ("a", "A") or not 26 < number < 4000:
-        return print_number(number, marker)
-    letters = ""
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(97 + rest) + letters
-    return letters.upper() if marker == "A" else letters
-
-
-def print_number(number: int, marker: str) -> str:
-    """``number`` as a word processor prints a list marker of kind "1", "a", "A", "i" or "I"; after z comes aa, bb."""
-    if number < 1 or number > 3999 or marker not in _MARKERS:
-        return str(number)
-    if marker in "aA":
-        count, index = divmod(number - 1, 26)
-        letters = chr(97 + index) * (count + 1)
-        return letters.upper() if marker == "A" else letters
-    printed = ""
-    for value, sign in _ROMAN:
-        while number >= value:
-            printed += sign
-            number -= value
-    return printed.upper() if marker == "I" else printed
-
-
 def _marker(kind: str) -> str:
-    return kind if kind in _MARKERS else "1"
+    return kind if kind in MARKERS else "1"
 
 
 def _integer(value: str) -> int | None:

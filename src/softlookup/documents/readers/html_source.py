@@ -28,6 +28,10 @@ _PLAIN_INLINE = re.compile(
     re.I,
 )
 _PAGE_START = re.compile(r"<(?:!doctype|html|head|body|p|div|table|form)\b", re.I)
+# <S> and <C> above the columns of EDGAR tables; <S> alone strikes words out
+_COLUMN_TABLE = re.compile(r"</?(?:table|caption|s|c|fn)>", re.I)
+_PRE = re.compile(r"<(?P<end>/?)pre\b[^<>]{0,500}>", re.I)
+_COLUMNS = re.compile(r"(?:<[SC]>[ \t]{0,200}){1,40}", re.I)
 _TAG = re.compile(r"<[A-Za-z][^<>]*")
 _LONG_TAG, _MAX_ATTRIBUTES = 10_000, 5_000  # libxml2 needs quadratic time for them
 _TEMPLATE = (("<%", "%>"), ("<?php", "?>"), ("<?=", "?>"))
@@ -65,6 +69,7 @@ def parse_html(text: str) -> HtmlSource:
         notes += (f"control characters read as blanks: {controls}",)
     text, templates = _without_templates(text)
     text = _CONDITION.sub("", text).replace("\f", " ")
+    text = _without_column_marks(text)
     if any(len(tag[0]) > _LONG_TAG and len(tag[0].split()) > _MAX_ATTRIBUTES for tag in _TAG.finditer(text)):
         raise DocumentError(
             f"HTML elements of at most {_MAX_ATTRIBUTES} attributes are required, this page has one with more",
@@ -93,6 +98,21 @@ def attribute(element: etree._Element, name: str) -> str:
     """Value of an attribute without template code; "" when it is missing."""
     value = element.get(name)
     return "" if not value else TEMPLATE_MARK.sub("", value).strip()
+
+
+def _without_column_marks(text: str) -> str:
+    """``text`` without the marks of EDGAR column tables, which browsers and libxml2 take for HTML tables."""
+    text = _COLUMNS.sub(lambda found: " <c>" if "<c>" in found[0].lower() else found[0], text)
+    if "<c>" not in text:
+        return text
+    pieces: list[str] = []
+    position = 0
+    for mark in _PRE.finditer(text):
+        inside = text[position : mark.start()]
+        is_columns = mark["end"] and "<c>" in inside and "<td" not in inside.lower()
+        pieces += [_COLUMN_TABLE.sub("", inside) if is_columns else inside, mark[0]]
+        position = mark.end()
+    return ("".join(pieces) + text[position:]).replace("<c>", "")
 
 
 def _without_templates(text: str) -> tuple[str, tuple[str, ...]]:

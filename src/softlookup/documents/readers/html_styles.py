@@ -14,6 +14,7 @@ from lxml import etree
 
 from softlookup.documents.model import Flag
 from softlookup.documents.readers.html_colors import Color, contrast_is_low, parse_color
+from softlookup.documents.readers.html_counters import Counters
 from softlookup.documents.readers.html_source import attribute
 
 _MAX_RULES = 5_000
@@ -67,6 +68,7 @@ class StyleSheet:
     """Rules of the ``<style>`` blocks of a page."""
 
     by_key: dict[str, list[tuple[int, int, str, frozenset[str], str]]] = field(default_factory=dict)
+    counters: Counters = field(default_factory=Counters)
     count: int = 0
     not_applied: int = 0
 
@@ -81,6 +83,7 @@ class StyleSheet:
     def _add_rule(self, selector: str, declared: str) -> None:
         found = _SIMPLE.fullmatch(selector)
         if found is None or not selector or self.count >= _MAX_RULES:
+            self.counters.add(selector, declarations(declared), declared)
             self.not_applied += bool(_HIDES.search(declared)) and ":" not in selector
             return
         names = frozenset(re.findall(r"[.#][^.#]+", found["rest"] or ""))

@@ -68,11 +68,6 @@ class Writer:
         """Where the next character will stand, as far as it is known."""
         return (len(self.lines) + 1, 0) if self._break_due and self._length else (len(self.lines), self._length)
 
-    @property
-    def is_open(self) -> bool:
-        """True when the current line holds text."""
-        return self._length > 0
-
     def add(self, text: str, context: Context, *, generated: bool = False, mark: Flag | None = None) -> None:
         """Add visible text to the line; runs of blanks become one."""
         text = text if generated else _SPACE.sub(" ", text)

@@ -15,7 +15,7 @@ from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.documents.readers.markdown_markup import Markup, find_links, read_markup
 from softlookup.documents.readers.text_marks import find_marks
 
-_LINE = re.compile(r"^[^\n]*\S[^\n]*", re.M)  # "^": linear on blanks
+_LINE = re.compile(r"^[^\S\n]*+\S[^\n]*", re.M)  # anchored: a line of a million blanks is tried once
 _HEADING = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+\S")
 _UNDERLINE = re.compile(r"[ ]{0,3}(?:(?P<first>={2,})|-{3,})[ \t]*$")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>\d{1,3}|[a-zA-Z]|[ivxIVX]{1,6})[.)][ \t]+\S")
@@ -147,7 +147,7 @@ def _implied(item: re.Match[str], open_items: list[_Item]) -> str:
     while open_items and open_items[-1].indent >= indent:
         popped = open_items.pop()
         previous = popped if popped.indent == indent else previous
-    if not item["marker"].isdecimal():
+    if not item["marker"].isdigit():
         open_items.append(_Item(indent, 0, ""))
         return ""
     printed = int(item["marker"])

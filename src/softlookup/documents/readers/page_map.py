@@ -1,6 +1,7 @@
 """Pages of an exhibit that was printed once: which lines are page numbers and running lines.
 
-Shared by HTML and old EDGAR text. A rule (``<hr>``) is a page break only beside page numbers that count on; a break that the style states always is.
+Shared by HTML and old EDGAR text. A rule (``<hr>``) is a page break only beside page numbers that count on; a break
+that the style or a ``<PAGE>`` mark states always is.
 """
 
 from __future__ import annotations

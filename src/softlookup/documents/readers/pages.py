@@ -16,7 +16,8 @@ _NUMBER = re.compile(
 _LABEL = re.compile(
     r"[ \t]*(?:\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,6})[.)]|\d{1,3}\.\d|§|第|[（(][一二三四五六七八九十\d]"
     r"|[一二三四五六七八九十]{1,3}、|[•·*-][ ]"
-    r"|(?:Section|SECTION|Article|ARTICLE|Exhibit|EXHIBIT|Schedule|SCHEDULE|Annex|ANNEX|Appendix|APPENDIX)\b)"
+    r"|(?:Section|SECTION|Article|ARTICLE|Exhibit|EXHIBIT|Schedule|SCHEDULE|Annex|ANNEX|Appendix|APPENDIX)\b"
+    r"|附[件录表])"
 )
 _FULL = 50  # characters; a line of running text is no shorter
 _FINAL = tuple('.;:!?。；：！？)"”’_]')
@@ -30,8 +31,12 @@ def page_number(line: str) -> str | None:
 
 
 def same_line(line: str) -> str:
-    """``line`` with its digits hidden, so that running lines of several pages compare equal."""
-    return re.sub(r"\d+", "#", " ".join(line.split()))
+    """``line`` with its digits hidden, so that running lines of several pages compare equal.
+
+    The digits of a label stay: "SCHEDULE 1" and "SCHEDULE 2" at the head of their pages are no running line.
+    """
+    words = " ".join(line.split())
+    return words if _LABEL.match(line) else re.sub(r"\d+", "#", words)
 
 
 def goes_on(before: str, after: str, above: str = "") -> bool:

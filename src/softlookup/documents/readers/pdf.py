@@ -1,8 +1,9 @@
 """PDF contracts: starts the pdfium process, turns its characters into paragraphs and accounts for every page.
 
 pdfium itself runs in a process of its own (``pdf_child.py``). The steps are lines (``pdf_chars.py``), reading order
-(``pdf_columns.py``), running headers and page numbers (``pdf_furniture.py``), paragraphs (``pdf_layout.py``), the
-account of the pages (``pdf_account.py``) and offsets (``pdf_assemble.py``).
+(``pdf_order.py``, ``pdf_columns.py``), running headers and page numbers (``pdf_furniture.py``), footnotes
+(``pdf_footnotes.py``), paragraphs (``pdf_layout.py``), offsets (``pdf_assemble.py``) and the account of the pages
+(``pdf_account.py``).
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from softlookup.documents.readers.pdf_account import PageAccount, coverage, judg
 from softlookup.documents.readers.pdf_assemble import assemble
 from softlookup.documents.readers.pdf_chars import PageLines, page_lines
 from softlookup.documents.readers.pdf_columns import in_reading_order
+from softlookup.documents.readers.pdf_footnotes import footnotes
 from softlookup.documents.readers.pdf_frames import FileFrame, PageFrame
 from softlookup.documents.readers.pdf_furniture import furniture, kind_of
-from softlookup.documents.readers.pdf_layout import Page, paragraphs
+from softlookup.documents.readers.pdf_layout import paragraphs
+from softlookup.documents.readers.pdf_lines import Page
 from softlookup.documents.readers.pdf_ocr import read_scans
 from softlookup.documents.readers.pdf_order import top_down
 from softlookup.documents.readers.pdf_process import LIMITS, Limits, frames
@@ -37,7 +40,8 @@ def read_pdf(data: bytes, options: ReadOptions = DEFAULTS) -> ReaderResult:
     pages = [_page(account) for account in accounts]
     removed = furniture(pages)
     lines = {page.number: page for page in pages}
-    layout = paragraphs(pages, {(n, i): kind_of(lines[n].lines[i], lines[n]) for n, i in removed})
+    beside = {(n, i): kind_of(lines[n].lines[i], lines[n]) for n, i in removed}
+    layout = paragraphs(pages, beside, footnotes(pages, beside))
     done = assemble(layout, accounts)
     return ReaderResult(
         done.text,

@@ -10,7 +10,8 @@ from softlookup.documents.model import Aside, Coverage, CoverageCounts, Coverage
 from softlookup.documents.readers.pdf_chars import PageLines
 from softlookup.documents.readers.pdf_frames import FileFrame, PageFrame
 from softlookup.documents.readers.pdf_hidden import image_cover
-from softlookup.documents.readers.pdf_layout import Layout, Line
+from softlookup.documents.readers.pdf_layout import Layout
+from softlookup.documents.readers.pdf_lines import Line
 
 _FEW_CHARACTERS = 20
 _STAMP_CHARACTERS = 300  # a fax line or a stamp over a scan
@@ -56,7 +57,7 @@ def judge(frame: PageFrame, found: PageLines) -> PageAccount:
     elif sum(len(line.text) for line in seen if line.flag == "ocr_layer") > 0.5 * characters:
         account.reason = "text layer made by OCR"
     if frame.cut:
-        account.reason = "more characters than are read on one page"
+        account.state, account.reason = "failed", "only a part is read, the page holds too many characters"
     return account
 
 
@@ -119,6 +120,7 @@ def _counts(pages: Sequence[PageAccount], layout: Layout, asides: Sequence[Aside
     frames = [page.frame for page in pages if page.frame is not None]
     return CoverageCounts(
         tables=sum(here and not before for before, here in zip([False, *kinds], kinds, strict=False)),
+        footnotes=sum(paragraph.kind == "footnote" for paragraph in layout.paragraphs),
         comments=sum(aside.kind == "comment" for aside in asides),
         headers=sum(aside.kind == "header" for aside in asides),
         footers=sum(aside.kind == "footer" for aside in asides),

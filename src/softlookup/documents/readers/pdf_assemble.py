@@ -10,7 +10,8 @@ from softlookup.documents.model import Aside, Block, BlockKind, Box, Flag, Mark,
 from softlookup.documents.readers.pdf_account import PageAccount
 from softlookup.documents.readers.pdf_frames import Note
 from softlookup.documents.readers.pdf_geometry import Geometry, unturned
-from softlookup.documents.readers.pdf_layout import Beside, Layout, Line, Page, Piece
+from softlookup.documents.readers.pdf_layout import Beside, Layout, Piece
+from softlookup.documents.readers.pdf_lines import Line, Page
 
 
 @dataclass(slots=True)

@@ -8,28 +8,27 @@ stay out of the reading text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softlookup.documents.model import Flag
+from softlookup.documents.readers.pdf_doubled import Characters, Codes, doubled
 from softlookup.documents.readers.pdf_frames import PageFrame
 from softlookup.documents.readers.pdf_geometry import TURNED, UPRIGHT, Geometry, directions
 from softlookup.documents.readers.pdf_hidden import FLAGS, SEEN, visibility
 from softlookup.documents.readers.pdf_hyphens import CUT
-from softlookup.documents.readers.pdf_layout import Line
-
-Codes = NDArray[np.uint32]
-Floats = NDArray[np.float32]
+from softlookup.documents.readers.pdf_lines import Line
 
 _WIDE_GAP = 8.0  # points
 _TAB_GAP = 2.2  # line heights
 _FARTHEST = 1e6  # points; beyond it a box is nonsense
 _LABEL = re.compile(
     r"\s*(?:(?:section|article|clause|schedule|exhibit|annex|第\S{1,6})\s{1,3})?"
-    r"(?:[(（]?\w{1,6}(?:\.\w{1,4}){0,5}[.)）、:]{0,2}|[•·▪●○–—*-])\s*",
+    r"(?:[(（]?(?:\d{1,4}|[a-z]{1,2}|[ivxlc]{1,7}|[一二三四五六七八九十百零〇]{1,5})(?:\.\w{1,4}){0,5}[.)）、:]{0,2}"
+    r"|[•·▪●○\ue000-\uf8ff–—*-])\s*",
     re.I,
 )
 _GLUED_LABEL = re.compile(r"\s*(?:\d{1,3}(?:\.\d{1,3})*\.?|\([a-zA-Z0-9]{1,5}\)|[a-zA-Z][.)])(?=[A-Za-z\"“(\[])")
@@ -52,29 +51,6 @@ class PageLines:
     doubled: int = 0
 
 
-@dataclass(slots=True)
-class _Characters:
-    """Parallel arrays, one entry per character."""
-
-    codes: Codes
-    edges: Floats  # left, right
-    bottoms: Floats
-    tops: Floats
-    owners: NDArray[np.int32]
-    seen: NDArray[np.int8]
-    text: str = ""
-
-    def keep(self, chosen: NDArray[np.bool_]) -> _Characters:
-        return _Characters(
-            self.codes[chosen],
-            self.edges[chosen],
-            self.bottoms[chosen],
-            self.tops[chosen],
-            self.owners[chosen],
-            self.seen[chosen],
-        )
-
-
 def page_lines(frame: PageFrame) -> PageLines:
     """Lines of the page of ``frame``."""
     geometry = Geometry.of(frame)
@@ -90,14 +66,14 @@ def page_lines(frame: PageFrame) -> PageLines:
     geometry, ways = geometry.turned(turn), _turned(ways, turn)
     left, bottom, right, top = geometry.displayed(boxes)
     seen = visibility(frame, owners, boxes, (left, bottom, right, top), geometry)
-    everything = _Characters(codes, np.stack([left, right], axis=1), bottom, top, owners, seen)
+    everything = Characters(codes, np.stack([left, right], axis=1), bottom, top, owners, seen)
     _repair(everything)
     printed = _is_printed(everything.codes)
-    doubled = _doubled(everything, printed)
-    kept = everything.keep(~doubled & (codes != 0))
-    lines = tuple(_lines(kept, ways))
+    twice = doubled(everything, printed)
+    kept = everything.keep(~twice & (codes != 0))
+    lines = tuple(_lines(kept, ways, [text.size for text in frame.texts]))
     return PageLines(
-        geometry.width, geometry.height, lines, turn, int(np.count_nonzero(printed)), int(np.count_nonzero(doubled))
+        geometry.width, geometry.height, lines, turn, int(np.count_nonzero(printed)), int(np.count_nonzero(twice))
     )
 
 
@@ -105,7 +81,7 @@ def _turned(ways: NDArray[np.int8], turn: int) -> NDArray[np.int8]:
     return np.where(ways < 4, (ways - turn) % 4, ways).astype(np.int8)
 
 
-def _repair(characters: _Characters) -> None:
+def _repair(characters: Characters) -> None:
     """Half surrogates become U+FFFD, pdfium's cut mark one code; a blank that pdfium put in takes no room."""
     codes = characters.codes
     codes[(codes >= 0xD800) & (codes < 0xE000) | (codes > 0x10FFFF)] = 0xFFFD
@@ -123,44 +99,7 @@ def _is_printed(codes: Codes) -> NDArray[np.bool_]:
     return found
 
 
-def _doubled(characters: _Characters, printed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Characters printed again at almost the same place, as poor man's bold."""
-    chosen = np.flatnonzero(printed & (characters.owners >= 0))
-    left, right = characters.edges[chosen, 0], characters.edges[chosen, 1]
-    line = np.round(characters.bottoms[chosen]).astype(np.int64) + (1 << 20)
-    key = (characters.codes[chosen].astype(np.int64) << 42) + (line << 21)
-    key += np.clip(left * 4 + (1 << 20), 0, (1 << 21) - 1).astype(np.int64)
-    order = np.argsort(key, kind="stable")
-    near = np.minimum(np.maximum(0.25 * (right - left), 0.1), 1.0)[order]
-    same = (key[order][1:] >> 21) == (key[order][:-1] >> 21)
-    one_glyph = _glyphs(characters)[chosen][order]
-    pairs = same & (np.diff(left[order]) < near[1:]) & ((one_glyph[1:] != one_glyph[:-1]) | (one_glyph[1:] < 0))
-    found = np.zeros(len(printed), np.bool_)
-    if pairs.any():
-        first, second = chosen[order][:-1][pairs], chosen[order][1:][pairs]
-        found[np.maximum(first, second)] = True
-    return found
-
-
-def _glyphs(characters: _Characters) -> NDArray[np.intp]:
-    """Per character the number of its glyph when that stands for several different characters, else -1.
-
-    A ligature or an Arabic word may be one glyph: its characters share a box, and may repeat without being printed
-    twice.
-    """
-    edges, codes = characters.edges, characters.codes
-    if len(codes) < 2:
-        return np.full(len(codes), -1, np.intp)
-    starts = np.ones(len(codes), np.bool_)
-    starts[1:] = (edges[1:] != edges[:-1]).any(axis=1) | (characters.bottoms[1:] != characters.bottoms[:-1])
-    firsts = np.flatnonzero(starts)
-    mixed = np.minimum.reduceat(codes, firsts) != np.maximum.reduceat(codes, firsts)
-    glyph = np.cumsum(starts) - 1
-    found: NDArray[np.intp] = np.where(mixed[glyph], glyph, -1)
-    return found
-
-
-def _lines(characters: _Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
+def _lines(characters: Characters, ways: NDArray[np.int8], sizes: Sequence[float]) -> Iterator[Line]:
     """Lines in drawing order; each is cut where its visibility changes."""
     codes = characters.codes
     characters.text = codes.tobytes().decode("utf-32-le", "replace")
@@ -173,6 +112,7 @@ def _lines(characters: _Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
     starts_after[1:] = ends[:-1] | (codes[:-1] == ord(CUT))
     hidden = _spread(characters.seen, printed)
     starts_after[1:] |= hidden[1:] != hidden[:-1]
+    starts_after[_leaps(characters, printed, ways)] = True
     starts = np.flatnonzero(starts_after)
     boxes = _boxes(characters, printed, starts)
     gaps = _gaps(characters, printed, starts)
@@ -184,14 +124,25 @@ def _lines(characters: _Characters, ways: NDArray[np.int8]) -> Iterator[Line]:
         if place[index] >= len(first_printed) or first_printed[place[index]] >= stop:
             continue  # blanks only
         begin = int(first_printed[place[index]])
-        box = boxes[index]
-        line = _line(characters, begin, stop, whole, box, gaps.get(index, []))
-        owner = int(characters.owners[begin])
+        line = _line(characters, begin, stop, whole, boxes[index], gaps.get(index, []))
+        owner, middle = int(characters.owners[begin]), int(characters.owners[(begin + stop) // 2])
         way = int(ways[owner]) if owner >= 0 else UPRIGHT
-        yield _described(line, way, int(hidden[begin]))
+        yield _described(line, way, int(hidden[begin]), sizes[middle if middle >= 0 else owner] if sizes else 0.0)
 
 
-def _described(line: Line, way: int, seen: int) -> Line:
+def _leaps(characters: Characters, printed: NDArray[np.bool_], ways: NDArray[np.int8]) -> NDArray[np.intp]:
+    """Upright characters that stand clearly above or below the one before: pdfium may put a blank in between."""
+    places = np.flatnonzero(printed & (characters.owners >= 0))
+    places = places[ways[characters.owners[places]] == UPRIGHT]
+    before, after = places[:-1], places[1:]
+    bottoms, tops = characters.bottoms, characters.tops
+    away = np.maximum(bottoms[after] - tops[before], bottoms[before] - tops[after])
+    least = 0.2 * np.minimum(tops[before] - bottoms[before], tops[after] - bottoms[after])
+    found: NDArray[np.intp] = after[away > np.maximum(least, 0.5)]
+    return found
+
+
+def _described(line: Line, way: int, seen: int, size: float) -> Line:
     """The line with what its direction and visibility mean for it."""
     flag, aside, edges = line.flag, line.aside, line.edges
     if way != UPRIGHT:
@@ -203,9 +154,7 @@ def _described(line: Line, way: int, seen: int) -> Line:
     elif seen != SEEN:
         known: Flag = FLAGS[seen] or "hidden"
         aside = (known,)
-    if (flag, aside) == (line.flag, line.aside):
-        return line
-    return Line(line.text, line.left, line.bottom, line.right, line.top, line.gaps, edges, flag, aside=aside)
+    return replace(line, edges=edges, flag=flag, aside=aside, size=size)
 
 
 def _spread(seen: NDArray[np.int8], printed: NDArray[np.bool_]) -> NDArray[np.int8]:
@@ -216,7 +165,7 @@ def _spread(seen: NDArray[np.int8], printed: NDArray[np.bool_]) -> NDArray[np.in
     return np.where(last >= 0, seen[np.maximum(last, 0)], seen).astype(np.int8)
 
 
-def _boxes(characters: _Characters, printed: NDArray[np.bool_], starts: NDArray[np.intp]) -> list[list[float]]:
+def _boxes(characters: Characters, printed: NDArray[np.bool_], starts: NDArray[np.intp]) -> list[list[float]]:
     """[left, bottom, right, top] around the printed characters from each start to the next."""
     far = np.float32(_FARTHEST)
     least = [
@@ -231,7 +180,7 @@ def _boxes(characters: _Characters, printed: NDArray[np.bool_], starts: NDArray[
 
 
 def _gaps(
-    characters: _Characters, printed: NDArray[np.bool_], starts: NDArray[np.intp]
+    characters: Characters, printed: NDArray[np.bool_], starts: NDArray[np.intp]
 ) -> dict[int, list[tuple[int, float, float]]]:
     """Wide blanks by line: (index of the character after it, right end before, left end after)."""
     places = np.flatnonzero(printed)
@@ -248,7 +197,7 @@ def _gaps(
 
 
 def _line(
-    characters: _Characters, start: int, stop: int, whole: bytes, box: list[float], gaps: list[tuple[int, float, float]]
+    characters: Characters, start: int, stop: int, whole: bytes, box: list[float], gaps: list[tuple[int, float, float]]
 ) -> Line:
     """The line of characters ``start`` to ``stop`` with single blanks, and tabs where it jumps."""
     text = characters.text[start:stop].rstrip(" \t\xa0\r\n")

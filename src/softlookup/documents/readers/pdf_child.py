@@ -29,10 +29,10 @@ def main() -> int:
     seconds, size, first = (int(argument) for argument in sys.argv[1:4])
     limit(seconds, size)
     with frames_only() as out:
-        password = json.loads(sys.stdin.buffer.readline())
-        data = sys.stdin.buffer.read()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business to write a file
         try:
-            _read(data, password, first, out)
+            password = json.loads(sys.stdin.buffer.readline())
+            _read(sys.stdin.buffer.read(), password, first, out)
         except MemoryError:
             pdf_frames.write(out, {"error": "memory"})
         except BrokenPipeError:  # the reader has seen enough

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from softlookup.documents.readers.pdf_layout import Line, Page
+from softlookup.documents.readers.pdf_lines import Line, Page
 
 _LEAST_LINES = 6  # in each column
 _LEAST_HEIGHT = 0.6  # of the height of the text, for the space between columns
@@ -21,14 +21,13 @@ _FILL = 0.6  # of the lines of a column fill it
 _CROSSING = 0.35  # of the lines may run over the space: titles and the like
 _STEP = 3.0  # points
 _MOST_COLUMNS = 4
-_JUMPS = 2  # that a good order may have over what its bands need
 _MOST_LINES = 3_000
 
 
 def in_reading_order(page: Page) -> Page:
     """The page with its lines column by column when they are drawn across columns, else unchanged."""
     body = [line for line in page.lines if line.aside is None and line.top > line.bottom]
-    if len(body) < 2 * _LEAST_LINES or len(body) > _MOST_LINES:
+    if len(body) < _LEAST_LINES or len(body) > _MOST_LINES:
         return page
     parts = [part for line in page.lines for part in _parts(line)]
     gutters = _gutters(page, [part for part in parts if part.aside is None and part.top > part.bottom])
@@ -36,7 +35,7 @@ def in_reading_order(page: Page) -> Page:
         return page
     drawn = [part for line in page.lines for part in _split(line, gutters)]
     ordered = _by_column(drawn, gutters)
-    if _jumps(drawn, gutters) <= _jumps(ordered, gutters) + _JUMPS:
+    if _jumps(drawn, gutters) <= _jumps(ordered, gutters):
         return page
     return replace(page, lines=tuple(ordered), flags=(*page.flags, "order_doubtful"))
 
@@ -155,6 +154,6 @@ def _by_column(lines: Sequence[Line], gutters: Sequence[float]) -> list[Line]:
             middle = (line.top + line.bottom) / 2
             band = float(sum(middle < top for top in tops))
             column = _column(line, gutters)
-            last = (band - 0.5, 0.0, -middle) if column is None else (band, float(column), -middle)
+            last = (band + 0.5, 0.0, -middle) if column is None else (band, float(column), -middle)
         keyed.append((last, line))
     return [line for _, line in sorted(keyed, key=lambda item: item[0])]

@@ -24,7 +24,7 @@ _MAX_NOTES = 500  # annotations on one page
 _MAX_NOTE_LENGTH = 20_000
 _FEW_CHARACTERS = 300  # with fewer, the page may be a picture
 _SAMPLED = 16  # every so many characters is asked whether it has a Unicode value
-_TINY = 1.3  # points; text of a smaller box is measured
+_TINY = 1.3  # points; text in a smaller box is small whatever its font says
 _INVISIBLE = 3  # text render mode
 _WHITE = 245  # of 255
 _FREE_TEXT, _NOTES = 3, (1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14)  # annotation subtypes whose words are comments
@@ -122,7 +122,7 @@ class Extractor:
         return array("I", map(self._unicode, itertools.repeat(handle), range(count))).tobytes()
 
     def _texts(self, handle: int | None, drawn: list[int | None], boxes: Any) -> tuple[list[list[Any]], array[int]]:
-        """[render mode, fill colour, direction across, direction up, size] of each drawn string, and whose is whose."""
+        """[render mode, fill colour, direction across and up, size, is small] per drawn string; whose each one is."""
         index: dict[int | None, int] = {None: -1}
         texts: list[list[Any]] = []
         matrix, colour = raw.FS_MATRIX(), (_UINT * 4)()
@@ -137,10 +137,10 @@ class Extractor:
             self._matrix(handle, first, to_matrix)
             length = math.hypot(matrix.a, matrix.b) or 1.0
             left, top, right, bottom = boxes[4 * first : 4 * first + 4]
-            size = 0.0
-            if max(abs(right - left), abs(top - bottom)) < _TINY:
-                size = max(1e-6, self._size(handle, first) * math.hypot(matrix.c, matrix.d))
-            texts.append([self._mode(owner), fill, round(matrix.a / length, 3), round(matrix.b / length, 3), size])
+            size = round(self._size(handle, first) * math.hypot(matrix.c, matrix.d), 3)
+            is_small = max(abs(right - left), abs(top - bottom)) < _TINY
+            way = (round(matrix.a / length, 3), round(matrix.b / length, 3))
+            texts.append([self._mode(owner), fill, *way, size, is_small])
         return texts, array("i", map(index.__getitem__, drawn))
 
     def _scene(self, page: pdfium.PdfPage, texts: list[list[Any]], painted: int) -> Scene:

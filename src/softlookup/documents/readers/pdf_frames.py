@@ -18,12 +18,13 @@ Rectangle = tuple[float, float, float, float]  # left, bottom, right, top
 
 @dataclass(frozen=True, slots=True)
 class DrawnText:
-    """One drawn string: how it is painted; ``size`` in points is known for tiny text only (else 0)."""
+    """One drawn string: how it is painted, its font size in points; ``is_small``: its first box is tiny."""
 
     mode: int
     colour: tuple[int, int, int, int] | None
     direction: tuple[float, float]
     size: float = 0.0
+    is_small: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +111,8 @@ def page_frame(head: dict[str, Any], body: list[bytes]) -> PageFrame:
     if "failed" in head:
         return PageFrame(head["page"], failed=head["failed"] or "it could not be read")
     texts = tuple(
-        DrawnText(mode, None if colour is None else tuple(colour), (across, up), size)
-        for mode, colour, across, up, size in head["texts"]
+        DrawnText(mode, None if colour is None else tuple(colour), (across, up), size, is_small)
+        for mode, colour, across, up, size, is_small in head["texts"]
     )
     return PageFrame(
         head["page"],

@@ -12,7 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from softlookup.documents.model import BlockKind
-from softlookup.documents.readers.pdf_layout import Line, Page, opens_label, starts_after_break
+from softlookup.documents.readers.pdf_breaks import opens_label, starts_after_break
+from softlookup.documents.readers.pdf_lines import Line, Page
 
 _DIGITS = re.compile(r"\d+")
 _ROMAN_END = re.compile(r"(?<![^\s\-–—|])[ivxlc]{1,7}(?![^\s\-–—|])")
@@ -102,11 +103,14 @@ def _round(pages: Sequence[Page], removed: dict[Place, str]) -> dict[Place, str]
     running = {p for p in recurring if _is_steady(places[p], pages) or _runs_on(places[p], kept)}
     lines = {(page.number, index): line.text for page in pages for index, line in enumerate(page.lines)}
     numbers = _page_numbers(pages, edges, lines)
-    return {
-        place: pattern
-        for place, pattern in edges.items()
-        if place in numbers or (pattern in running and not opens_label(lines[place].strip()))
-    }
+    found = {place: pattern for place, pattern in edges.items() if place in numbers}
+    seen: set[str] = set()
+    for place, pattern in sorted(edges.items()):
+        text = lines[place].strip()
+        if pattern in running and (text in seen or not opens_label(text)):
+            found[place] = pattern
+        seen.add(text)  # where a label stands first, it may be the heading itself
+    return found
 
 
 def _edges(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, str]:

@@ -39,7 +39,19 @@ def visibility(
         found[white[_within(across[white], up[white], frame.grounds)]] = SEEN
     left, bottom, right, top = sides
     outside = (right < 0) | (left > geometry.width) | (top < 0) | (bottom > geometry.height)
-    found[outside & (owners >= 0)] = _OFF_PAGE
+    outside &= owners >= 0
+    if outside.any():
+        found[_whole_words(outside, np.frombuffer(frame.codes, "<u4"))] = _OFF_PAGE
+    return found
+
+
+def _whole_words(outside: NDArray[np.bool_], codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """``outside`` without the words that are partly on the page."""
+    blank = codes <= 0x20
+    starts = np.ones(len(codes), np.bool_)
+    starts[1:] = blank[1:] | blank[:-1]
+    words = np.logical_and.reduceat(outside, np.flatnonzero(starts))
+    found: NDArray[np.bool_] = words[np.cumsum(starts) - 1]
     return found
 
 
@@ -47,7 +59,7 @@ def _kind(text: DrawnText) -> int:
     colour = text.colour
     if text.mode in _INVISIBLE_MODES or (text.mode in _FILL_MODES and colour is not None and colour[3] == 0):
         return _NO_INK
-    if 0 < text.size < _LEAST_SIZE:
+    if text.is_small and text.size < _LEAST_SIZE:
         return _TINY
     if text.mode in _FILL_MODES and colour is not None and min(colour[:3]) >= _WHITE:
         return _LOW_CONTRAST

@@ -6,70 +6,25 @@ Knows nothing of PDF or pdfium. Offsets inside a paragraph are in characters.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from softlookup.documents.model import BlockKind, Flag
-from softlookup.documents.numbering import FOLD, label_at
-from softlookup.documents.readers.pdf_hyphens import CUT, MARKS, Hyphens
+from softlookup.documents.model import BlockKind
+from softlookup.documents.readers.pdf_breaks import (
+    HAN,
+    continues_cell,
+    pitch_of,
+    right_margin,
+    starts,
+    starts_after_break,
+)
+from softlookup.documents.readers.pdf_hyphens import MARKS, Hyphens
+from softlookup.documents.readers.pdf_lines import Line, Page
 
-_FINAL = tuple('.;:!?。；：！？”"')
-_LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w{0,5}\s*\Z|…{2,}\s*\d*\s*\Z")
-_HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—\U00020000-\U0003ffff]")
-_DEFINES = re.compile(r"[“\"][A-Z][^”\"]{1,60}[”\"]\s{1,3}(?:means?|shall mean|has the meaning|is defined)\b")
-_LONGEST_LABEL = 14  # characters, with the blank after it
-_TAIL = 400  # characters at the end of a line that decide
 _TABLE_ROWS = 3  # rows one after another
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A printed line with its box in points, origin at the lower left.
-
-    ``gaps`` are its wide blanks: (place in the text, right end before, left end after). ``edges`` are those of
-    ``TextLine``. ``flag`` (with ``detail``) is true of the line and goes with it into the text; a line with
-    ``aside`` stays out of the text for these reasons.
-    """
-
-    text: str
-    left: float = 0.0
-    bottom: float = 0.0
-    right: float = 0.0
-    top: float = 0.0
-    gaps: tuple[tuple[int, float, float], ...] = ()
-    edges: bytes = field(default=b"", repr=False)
-    flag: Flag | None = None
-    detail: str = ""
-    aside: tuple[Flag, ...] | None = None
-
-    @property
-    def height(self) -> float:
-        """Height of the characters in points."""
-        return self.top - self.bottom
-
-    def part(self, start: int, stop: int) -> Line:
-        """The characters ``start`` to ``stop`` as a line of their own; its sides are those of its edges."""
-        edges = self.edges[8 * start : 8 * stop]
-        left, right = self.left, self.right
-        if edges:
-            sides = memoryview(edges).cast("f")
-            left, right = min(sides[::2]), max(sides[1::2])
-        gaps = tuple((at - start, end, begin) for at, end, begin in self.gaps if start < at < stop)
-        return replace(self, text=self.text[start:stop], left=left, right=right, gaps=gaps, edges=edges)
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Lines of a page in reading order; ``number`` counts from 1. ``turn``: see ``PageLines``."""
-
-    number: int
-    width: float
-    height: float
-    lines: tuple[Line, ...]
-    turn: int = 0
-    flags: tuple[Flag, ...] = ()
-    has_fields: bool = False
+Place = tuple[int, int]  # page number, index of the line
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,49 +93,114 @@ class Layout:
     cut: dict[int, int] = field(default_factory=dict)
 
 
-def paragraphs(pages: Sequence[Page], removed: Mapping[tuple[int, int], BlockKind]) -> Layout:
-    """Paragraphs of all pages in order; one may run on over a page break."""
+def paragraphs(
+    pages: Sequence[Page], removed: Mapping[Place, BlockKind], notes: Mapping[Place, bool] | None = None
+) -> Layout:
+    """Paragraphs of all pages in order; one may run on over a page break.
+
+    ``notes`` are the lines of footnotes, True where one begins: they follow the paragraph that they interrupt.
+    """
+    notes = notes or {}
     hyphens = Hyphens(line.text for page in pages for line in page.lines)
     layout = Layout()
-    before: Line | None = None
+    body, foot = _Flow(hyphens, layout.cut), _Flow(hyphens, layout.cut)
+    after: list[int] = []  # the last paragraph before each footnote
     for page in pages:
-        kept = [line for i, line in enumerate(page.lines) if (page.number, i) not in removed and line.aside is None]
-        pitch, right = _pitch(kept), _right_margin(kept)
-        rows = _table_rows(kept)
-        first = True
-        at = -1
-        for index, line in enumerate(page.lines):
-            kind = removed.get((page.number, index))
-            if kind is not None or line.aside is not None:
-                _put_beside(layout, line, page, kind or "paragraph")
-                continue
-            at += 1
-            text = line.text.strip(" \t")
-            if not text.strip(" \u00ad\ufffe"):
-                _put_beside(layout, line, page, "paragraph")
-                continue
-            in_table = at in rows
-            if before is None or in_table or before.flag != line.flag or (at - 1 in rows and not first):
-                starts = True
-            elif first:
-                starts = starts_after_break(before.text, text)
+        places = [(page.number, i) for i in range(len(page.lines))]
+        kept = [i for i, line in enumerate(page.lines) if places[i] not in removed and line.aside is None]
+        body.open(page, [page.lines[i] for i in kept if places[i] not in notes])
+        foot.open(page, [page.lines[i] for i in kept if places[i] in notes])
+        for place, line in zip(places, page.lines, strict=True):
+            if place in removed or line.aside is not None or not line.text.strip(" \t\u00ad\ufffe"):
+                layout.beside.append(body.beside(line, removed.get(place, "paragraph")))
+            elif place in notes:
+                foot.take(line, begins=notes[place], kind="footnote")
             else:
-                starts = _starts(before, line, text, pitch, right)
-            if starts:
-                layout.paragraphs.append(Paragraph(page.number, "table_cell" if in_table else "paragraph"))
-                layout.paragraphs[-1].add(text, line, page)
-            else:
-                _join(layout, text, line, page, hyphens)
-            before, first = line, False
-    for paragraph in layout.paragraphs:
-        _without_marks(paragraph)
+                body.take(line)
+        after += [len(body.paragraphs) - 1] * (len(foot.paragraphs) - len(after))
+        body.close()
+        foot.close()
+    _merge(layout, body.paragraphs, foot.paragraphs, after)
     return layout
 
 
-def _put_beside(layout: Layout, line: Line, page: Page, kind: BlockKind) -> None:
-    last = len(layout.paragraphs) - 1
-    offset = layout.paragraphs[-1].length if layout.paragraphs else 0
-    layout.beside.append(Beside(line, page, kind, last, offset))
+def _merge(layout: Layout, body: Sequence[Paragraph], foot: Sequence[Paragraph], after: Sequence[int]) -> None:
+    """Put each footnote behind its paragraph, and what stands beside where its paragraph is now."""
+    waiting = sorted(range(len(foot)), key=lambda i: (after[i], i), reverse=True)
+    moved: list[int] = []
+    for index in range(-1, len(body)):
+        if index >= 0:
+            moved.append(len(layout.paragraphs))
+            layout.paragraphs.append(body[index])
+        while waiting and after[waiting[-1]] == index:
+            layout.paragraphs.append(foot[waiting.pop()])
+    layout.beside[:] = [b if b.paragraph < 0 else replace(b, paragraph=moved[b.paragraph]) for b in layout.beside]
+    for paragraph in layout.paragraphs:
+        _without_marks(paragraph)
+
+
+class _Flow:
+    """Joins the lines of the body, or those of the footnotes, to paragraphs."""
+
+    def __init__(self, hyphens: Hyphens, cut: dict[int, int]) -> None:
+        self.paragraphs: list[Paragraph] = []
+        self._hyphens = hyphens
+        self._cut = cut
+        self._before: Line | None = None
+        self._fills = False  # the last line reaches the right margin
+
+    def open(self, page: Page, lines: Sequence[Line]) -> None:
+        """Begin a page, whose lines in this flow are ``lines``."""
+        self._page = page
+        self._pitch, self._right = pitch_of(lines), right_margin(lines)
+        self._rows = _table_rows(lines)
+        self._at = -1
+        self._after_row = False
+
+    def close(self) -> None:
+        """End the page."""
+        if self._at >= 0 and self._before is not None:
+            self._fills = self._right > 0 and self._before.right >= 0.88 * self._right
+
+    def beside(self, line: Line, kind: BlockKind) -> Beside:
+        """A line that stays out of the text at this place."""
+        offset = self.paragraphs[-1].length if self.paragraphs else 0
+        return Beside(line, self._page, kind, len(self.paragraphs) - 1, offset)
+
+    def take(self, line: Line, *, begins: bool = False, kind: BlockKind = "paragraph") -> None:
+        """Append the next line."""
+        self._at += 1
+        text = line.text.strip(" \t")
+        in_table = self._at in self._rows
+        ends_row = self._after_row and self._before is not None and not continues_cell(self._before, line)
+        if begins or in_table or ends_row or self._starts(line, text):
+            self.paragraphs.append(Paragraph(self._page.number, "table_cell" if in_table else kind))
+            self.paragraphs[-1].add(text, line, self._page)
+        else:
+            self._join(text, line)
+        self._before, self._after_row = line, in_table
+
+    def _starts(self, line: Line, text: str) -> bool:
+        before = self._before
+        if before is None or before.flag != line.flag:
+            return True
+        if self._at == 0:
+            return starts_after_break(before.text, text, filled=self._fills)
+        return starts(before, line, text, self._pitch, self._right)
+
+    def _join(self, text: str, line: Line) -> None:
+        """A wrapped line: a word cut at the line end is joined, Chinese runs on, else a blank."""
+        paragraph = self.paragraphs[-1]
+        head = paragraph.parts[-1]
+        cut = self._hyphens.join(head, text)
+        if cut is not None:
+            paragraph.replace_end(*cut)
+            if not cut[1]:
+                where = paragraph.pieces[-1].page.number
+                self._cut[where] = self._cut.get(where, 0) + 1
+        elif not (HAN.match(head[-1]) and HAN.match(text[0])):
+            paragraph.blank()
+        paragraph.add(text, line, self._page)
 
 
 def _table_rows(lines: Sequence[Line]) -> set[int]:
@@ -197,82 +217,3 @@ def _without_marks(paragraph: Paragraph) -> None:
     for mark in MARKS:
         if any(mark in part for part in paragraph.parts):
             paragraph.parts = [part.replace(mark, "-") for part in paragraph.parts]
-
-
-def _pitch(lines: Sequence[Line]) -> float:
-    """Usual distance between baselines of neighbouring lines; 0 when unknown."""
-    gaps = [round(a.bottom - b.bottom, 1) for a, b in itertools.pairwise(lines) if 4 < a.bottom - b.bottom < 40]
-    return sorted(gaps)[len(gaps) // 3] if gaps else 0.0
-
-
-def _right_margin(lines: Sequence[Line]) -> float:
-    rights = sorted(line.right for line in lines)
-    return rights[int(len(rights) * 0.9)] if rights else 0.0
-
-
-def opens_label(text: str) -> bool:
-    """True when the line starts with a clause label that is no plain number before a lower-case word."""
-    head = text[:200]
-    folded = head.translate(FOLD)
-    label = label_at(folded, 0, head)
-    if label is None:
-        return False
-    rest = folded[label.end :].lstrip(" .")
-    bare = label.readings[0].style == "decimal1" and folded[label.end - 1 : label.end] not in (".", "、", ")")
-    if bare or (label.has_keyword and not folded.startswith(("第", "附"))):
-        return bool(rest[:1].isupper()) or not rest or rest[:1] in "-–—:"
-    return True
-
-
-def starts_after_break(previous: str, text: str) -> bool:
-    """True when ``text``, the first line of a page, does not go on with ``previous``, the last one before."""
-    if opens_label(text) or _LEADERS.search(previous[-_TAIL:]):
-        return True
-    if previous.endswith(CUT):
-        return False
-    return previous.endswith(_FINAL) or not (text[0].islower() or (_HAN.match(text[0]) and _HAN.match(previous[-1])))
-
-
-def _starts(before: Line, line: Line, text: str, pitch: float, right: float) -> bool:
-    """True when ``line`` begins a paragraph on the same page as ``before``."""
-    previous = before.text
-    if _LEADERS.search(previous[-_TAIL:]) or _LEADERS.search(text[-_TAIL:]):
-        return True
-    if line.top == 0.0 == line.bottom:  # no geometry for this page
-        return opens_label(text) or previous.endswith(_FINAL)
-    gap = before.bottom - line.bottom
-    if gap < -2.0 or (pitch and gap > 1.45 * pitch and gap > 1.2 * line.height):
-        return not (gap < -2.0 and text[0].islower())
-    if abs(gap) < 1.0 and line.left >= before.right:
-        return False  # the same printed line in two runs
-    final = previous.endswith(_FINAL)
-    if final and (_DEFINES.match(text) or (pitch and gap > 1.15 * pitch)):
-        return True
-    short = right > 0 and before.right < right - 0.12 * right
-    if opens_label(text) and (final or short or abs(line.left - before.left) > 0.5):
-        return True
-    if short and (final or not text[0].islower()):
-        return not previous.endswith((",", "，", "、")) or final
-    return final and line.left > before.left + 12.0 and abs(line.left - _text_left(before)) > 3.0
-
-
-def _text_left(line: Line) -> float:
-    """Where the text of a line begins: after its label when that hangs out to the left."""
-    if line.gaps and line.gaps[0][0] <= _LONGEST_LABEL:
-        return line.gaps[0][2]
-    return line.left
-
-
-def _join(layout: Layout, text: str, line: Line, page: Page, hyphens: Hyphens) -> None:
-    """Append a wrapped line: a word cut at the line end is joined, Chinese runs on, else a blank."""
-    paragraph = layout.paragraphs[-1]
-    head = paragraph.parts[-1]
-    cut = hyphens.join(head, text)
-    if cut is not None:
-        paragraph.replace_end(*cut)
-        if not cut[1]:
-            where = paragraph.pieces[-1].page.number
-            layout.cut[where] = layout.cut.get(where, 0) + 1
-    elif not (_HAN.match(head[-1]) and _HAN.match(text[0])):
-        paragraph.blank()
-    paragraph.add(text, line, page)

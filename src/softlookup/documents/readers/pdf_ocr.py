@@ -17,7 +17,7 @@ from softlookup.documents.readers import ReadOptions
 from softlookup.documents.readers.pdf_account import PageAccount
 from softlookup.documents.readers.pdf_chars import PageLines
 from softlookup.documents.readers.pdf_geometry import Geometry
-from softlookup.documents.readers.pdf_layout import Line
+from softlookup.documents.readers.pdf_lines import Line
 from softlookup.documents.readers.pdf_process import Child
 from softlookup.errors import DocumentError
 

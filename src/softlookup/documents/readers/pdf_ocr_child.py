@@ -121,7 +121,8 @@ def _is_doubtful(words: Sequence[Word]) -> bool:
     if not words:
         return True
     tall = sum(w.box[3] - w.box[1] > 1.5 * (w.box[2] - w.box[0]) for w in words)
-    return tall > 0.5 * len(words) or sum(w.score for w in words) < _SURE * len(words)
+    sure = sum(w.score * len(w.text) for w in words) >= _SURE * sum(len(w.text) for w in words)
+    return tall > 0.5 * len(words) or not sure
 
 
 def _worth(words: Sequence[Word]) -> float:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from softlookup.documents.readers.pdf_hyphens import MARKS
-from softlookup.documents.readers.pdf_layout import Line, Page
+from softlookup.documents.readers.pdf_lines import Line, Page
 
 _MOST_LINES = 800
 _ROW = 0.5  # share of the lower height that pieces of one printed line share

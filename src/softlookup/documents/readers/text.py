@@ -18,7 +18,9 @@ from softlookup.documents.readers.encodings import decode as decode  # noqa: PLC
 from softlookup.documents.readers.pages import goes_on, page_number
 from softlookup.documents.readers.text_marks import find_marks
 
+_LINE = re.compile(r"^[^\S\n]*+\S[^\n]*", re.M)  # anchored: a line of a million blanks is tried once
 _PARAGRAPH = re.compile(r"\S(?:.*?)(?=\n[^\S\n]*\n|\Z)", re.DOTALL)
+_NEAR = 400  # characters beside a page break that are looked at
 _BREAK = re.compile(r"\f|^[ \t]{0,40}<PAGE>[^\n]{0,80}$", re.M)
 
 
@@ -71,26 +73,26 @@ def _joined(text: str, blocks: list[Block]) -> tuple[Block, ...]:
     """Blocks of one paragraph on two pages made one; page marks and page numbers between them go in."""
     result: list[Block] = []
     for block in blocks:
-        words = text[block.span.start : block.span.end]
-        if result and result[-1].page != block.page and not _is_page_line(words):
+        if result and result[-1].page != block.page and not _is_page_line(text, block.span):
             back = len(result) - 1
-            while back > 0 and len(result) - back < 4 and _is_page_line(_words(text, result[back])):
+            while back > 0 and len(result) - back < 4 and _is_page_line(text, result[back].span):
                 back -= 1
             before = result[back]
-            above, last = ["", *_words(text, before).split("\n")][-2:]
-            if goes_on(last, words.split("\n", 1)[0], above):
+            tail = text[max(before.span.start, before.span.end - _NEAR) : before.span.end]
+            above, last = ["", *tail.split("\n")][-2:]
+            after = text[block.span.start : min(block.span.end, block.span.start + _NEAR)].split("\n", maxsplit=1)[0]
+            if goes_on(last, after, above):
                 result[back:] = [replace(before, span=Span(before.span.start, block.span.end))]
                 continue
         result.append(block)
     return tuple(result)
 
 
-def _words(text: str, block: Block) -> str:
-    return text[block.span.start : block.span.end]
-
-
-def _is_page_line(words: str) -> bool:
-    lines = [line for line in words.split("\n") if line.strip()]
+def _is_page_line(text: str, span: Span) -> bool:
+    """True for a page number or a page mark, or both."""
+    if len(span) > _NEAR:
+        return False
+    lines = [line for line in text[span.start : span.end].split("\n") if line.strip()]
     return all(page_number(line) is not None or line.strip().startswith("<PAGE>") for line in lines)
 
 
@@ -107,7 +109,7 @@ def normalise_line_ends(text: str) -> tuple[str, tuple[str, ...]]:
 
 def paragraphs(text: str, offset: int = 0, *, is_wrapped: bool | None = None) -> tuple[Block, ...]:
     """Blocks between blank lines when lines were broken at a fixed width, else one block per line."""
-    lines = list(re.finditer(r"^[^\n]*\S[^\n]*", text, re.M))
+    lines = list(_LINE.finditer(text))
     if not (is_hard_wrapped(text) if is_wrapped is None else is_wrapped):
         return tuple(Block(span=_trimmed(text, m.start(), m.end(), offset)) for m in lines)
     return tuple(Block(span=_trimmed(text, m.start(), m.end(), offset)) for m in _PARAGRAPH.finditer(text))

@@ -9,24 +9,25 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from softlookup.documents.model import Mark, Span
+from softlookup.documents.model import Flag, Mark, Span
 
 _MAX_MARKS = 20_000
 _ODD = re.compile(
     "(?P<ansi>\x1b\\[[0-9;?]{0,20}[A-Za-z])"
     "|(?P<control>[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]{1,200})"
     "|(?P<bidi>[\u202a-\u202e\u2066-\u2069]{1,200})"
+    "|(?P<lost>\ufffd{1,200})"
     "|(?P<invisible>[\u200b\u200c\u200d\u200e\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]{1,200})"
 )
 # one class of characters is searched many times faster than the alternatives above
 _ODD_START = re.compile(
-    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd\U000e0000-\U000e007f]"
 )
 _BLANK_START = re.compile(r"[\[［【{█■*_＿]")
 _DRAWN = re.compile(r"[ \t*_-]+")
 _NAMES = {
     "ansi": "terminal escape sequence", "control": "control character", "bidi": "bidirectional override",
-    "invisible": "invisible character",
+    "invisible": "invisible character", "lost": "unreadable character",
 }  # fmt: skip
 _BLANK = re.compile(
     r"(?P<omitted>[\[［【{](?:[ ]{0,3}[*…]){1,20}[ ]{0,3}[\]］】}]"
@@ -68,7 +69,8 @@ def find_marks(text: str) -> tuple[tuple[Mark, ...], tuple[str, ...]]:
     for match in _from_starts(_ODD_START, _ODD, text):
         kind = match.lastgroup or "control"
         counts[kind] += 1 if kind == "ansi" else len(match[0])
-        marks.append(Mark(Span(*match.span()), "control_chars", _NAMES[kind]))
+        flag: Flag = "garbled" if kind == "lost" else "control_chars"
+        marks.append(Mark(Span(*match.span()), flag, _NAMES[kind]))
     for match in _from_starts(_BLANK_START, _BLANK, text):
         if not _is_drawn(text, *match.span()):
             marks.append(Mark(Span(*match.span()), "redacted", match.lastgroup or ""))
