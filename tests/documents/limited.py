@@ -111,7 +111,11 @@ class _Child:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": path}, start_new_session=True,
         )  # fmt: skip
-        self._receive(60.0)  # it says when its imports are done, so that they do not count
+        try:
+            self._receive(60.0)  # it says when its imports are done, so that they do not count
+        except (EOFError, TimeoutError):
+            self.end()
+            raise RuntimeError(f"{_CHILD.name} did not start: run it by hand to see why") from None
 
     def run(self, job: Job) -> Outcome:
         """Send ``job``, wait for its outcome at most as long as the wall clock allows."""
