@@ -317,7 +317,7 @@ def test_files_without_words_are_refused(tmp_path, name, data, message):
 def test_a_file_with_hidden_words_alone_says_so(tmp_path):
     path = tmp_path / "a.docx"
     path.write_bytes(docx("<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>ghost</w:t></w:r></w:p>"))
-    with pytest.raises(DocumentError, match="holds none"):
+    with pytest.raises(DocumentError, match="holds only text that is not seen"):
         read_document(path)
 
 

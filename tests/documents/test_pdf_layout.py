@@ -238,3 +238,14 @@ def test_a_cell_of_two_lines_stays_whole():
     for n, (term, first, second) in enumerate(rows):
         lines += [(72, 700 - 28 * n, term), (200, 700 - 28 * n, first), (200, 686 - 28 * n, second)]
     assert read_pdf(build([sheet(lines)])).text.splitlines() == [f"{t}\t{a} {b}" for t, a, b in rows]
+
+
+def test_a_short_last_line_comes_before_the_centred_heading_below_it():
+    lines = (
+        Line("2.1 The Owner moors the boat at", 72, 600, 400, 610),
+        Line("3. REPAIRS", 260, 660, 330, 670),
+        Line("1.1 The Tenant pays the rent for the", 72, 700, 400, 710),
+        Line("mooring.", 72, 680, 120, 690),
+    )
+    ordered = top_down(Page(1, 595, 842, lines))
+    assert [line.top for line in ordered.lines] == [710, 690, 670, 610]

@@ -22,6 +22,7 @@ _WIDEST = 4.0  # line heights between pieces of one line
 _NO_BLANK = 0.12
 _TAB = 2.2
 _GAP = 8.0  # points
+_BESIDE = 0.2  # share of lines with another one beside them in a page of columns
 _OVERLAP = 0.25  # share of the lower height that lines above each other may share
 
 
@@ -131,6 +132,10 @@ def _order(lines: Sequence[Line]) -> list[int]:
     shared = _OVERLAP * np.minimum(height[:, None], height[None, :])
     above = bottom[:, None] >= top[None, :] - shared
     over = np.minimum(right[:, None], right[None, :]) > np.maximum(left[:, None], left[None, :])
+    level = np.minimum(top[:, None], top[None, :]) - np.maximum(bottom[:, None], bottom[None, :]) > shared
+    beside = (level & ~over).any(axis=1)
+    if beside.mean() <= _BESIDE:  # one column: a short last line comes before the centred heading below it
+        over[:] = True
     first = above & over & ~(above & over).T
     waiting = first.sum(axis=0)
     ready = [int(i) for i in np.flatnonzero(waiting == 0)]
