@@ -13,10 +13,10 @@ from softlookup.documents.positions import ClausePositions
 from softlookup.documents.writing import has_english
 
 # Markdown keeps its marks: **"Fees"**</span> means
-_MARKUP = r"(?:\*{1,2}|_{1,2}|</?\w+[^<>\n]{0,80}>)*"
+_MARKUP = r"(?:[*_]|</?\w[^<>\n]{0,80}>)*+"  # possessive: a row of marks can be cut in one way only
 _OPEN, _CLOSE = r"[\"“”„＂]\*{0,2}", rf"\*{{0,2}}[\"“”＂]{_MARKUP}"
 _NAME = r"[^\"“”„＂\n*]{1,90}?"
-_QUOTED = rf"{_OPEN}\s*({_NAME})\s*{_CLOSE}"
+_QUOTED = rf"{_OPEN}\s*+({_NAME})\s*{_CLOSE}"
 _VERB = (
     r"(?P<means>(?:shall|will)\s+(?:also\s+)?mean\b|[Mm]eans?\b(?!\s+of\b)|means:|(?:is|shall\s+be)\s+defined\s+as\b|(?:shall\s+)?includes?\b"
     r"|shall\s+refer\s+to\b|refers?\s+to\b|designates?\b|denotes?\b|shall\s+be\s+deemed\s+to\s+(?:mean|include|(?:have\s+)?occur(?:red)?)\b"
@@ -30,8 +30,8 @@ _BETWEEN = (
     r"(?:\s*(?:,|\(|of\b|when\b|as\b|with\b|for\b|in\b|used\b)[^\"“”.;\n]{0,80}?)?"
 )
 _MEANS = re.compile(
-    rf"(?:{_OPEN}\s*{_NAME}\s*{_CLOSE}\s*(?:,\s*(?:and|or)?|/|and|or|\((?:and|or)?)\s*){{0,3}}"
-    rf"{_QUOTED}\)?{_BETWEEN}\s*[,:]?\s*(?:each\s+)?(?:{_VERB})",
+    rf"(?:{_OPEN}\s*+{_NAME}\s*{_CLOSE}\s*+(?:,\s*+(?:and|or)?|/|and|or|\((?:and|or)?)\s*+){{0,3}}"
+    rf"{_QUOTED}\)?{_BETWEEN}\s*+[,:]?\s*+(?:each\s+)?(?:{_VERB})",
 )
 _NAME_IN_LIST = re.compile(_QUOTED)
 _INSIDE = r"(?:[^()（）\[\]\"“”]|\([^()\s]{1,4}\))"  # a parenthesis may hold "401(k)" and "Product(s)"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from softlookup.documents.definitions import find_definitions
 from softlookup.documents.file_kinds import GIVE, refuse_foreign
+from softlookup.documents.long_blanks import MARK, with_marks
 from softlookup.documents.model import Document, Source, View
 from softlookup.documents.readers import ReaderResult, ReadOptions
 from softlookup.documents.readers.docx import read_docx
@@ -26,6 +27,7 @@ from softlookup.documents.structure import build_structure
 from softlookup.errors import DocumentError
 
 MAX_BYTES = 256 * 1024 * 1024
+MAX_CHARACTERS = 20_000_000  # a contract of 1,000 pages has 3 million
 _HTML_START = re.compile(
     r"<(?P<page>!doctype\s+html|html|head|body)\b"
     r"|<(?:meta|title|style|link|div|p|table|center|font|form|span|h[1-6]|ol|ul|pre|b)\b",
@@ -67,9 +69,13 @@ def read_document(
         raise DocumentError(
             f"a document with text is required, {name} holds {found}", "check that it is the right file"
         )
-    structure = build_structure(result.text, result.blocks)
+    _refuse_long(result.text)
+    text = with_marks(result.text)
+    structure = build_structure(text, result.blocks)
     clauses = structure.clauses
-    terms = find_definitions(result.text, clauses)
+    if text != result.text:
+        clauses = tuple(replace(clause, heading=clause.heading.replace(MARK, " ")) for clause in clauses)
+    terms = find_definitions(text, clauses)
     return Document(
         text=result.text,
         source=Source(path=name, sha256=hashlib.sha256(data).hexdigest(), format=kind, size=len(data)),
@@ -77,7 +83,7 @@ def read_document(
         clauses=clauses,
         coverage=replace(result.coverage, notes=result.coverage.notes + structure.notes),
         terms=terms,
-        references=find_references(result.text, clauses, terms, result.links),
+        references=find_references(text, clauses, terms, result.links),
         generated=result.generated,
         aside=result.aside,
         marks=result.marks,
@@ -160,10 +166,19 @@ def _read_textual(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, 
         return kind, read_edgar(text, notes, options)
     if kind == "html":
         return kind, read_html(text, notes, options)
+    _refuse_long(text)
     if kind == "markdown":
         normalised, line_notes = normalise_line_ends(text)
         return kind, read_markdown(normalised, notes + line_notes, options)
     return kind, read_plain(text, notes)
+
+
+def _refuse_long(text: str) -> None:
+    if len(text) > MAX_CHARACTERS:
+        raise DocumentError(
+            f"a document of at most {MAX_CHARACTERS:,} characters is required, this one has {len(text):,}",
+            "split it into smaller files",
+        )
 
 
 def _textual_kind(text: str, suffix: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from softlookup.documents.long_blanks import with_marks
 from softlookup.documents.model import Clause, Document, Span
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_labels import STRUCTURE_KINDS, label_key
@@ -93,7 +94,7 @@ def is_contents(text: str) -> bool:
 
 def _pages(text: str) -> list[int]:
     """Page numbers of the entries of a table of contents; none when the text is more than such entries."""
-    pages = [int(match["page"] or match["leader"]) for match in _CONTENTS_ENTRY.finditer(text)]
+    pages = [int(match["page"] or match["leader"]) for match in _CONTENTS_ENTRY.finditer(with_marks(text))]
     return pages if pages and len(text) / len(pages) < _CONTENTS_ENTRY_CHARS else []
 
 

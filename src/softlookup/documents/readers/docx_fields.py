@@ -140,6 +140,6 @@ def form_result(form: etree._Element | None) -> str:
         chosen = child(choice, "result")
         chosen = child(choice, "default") if chosen is None else chosen
         index = attribute(chosen, "val")
-        place = int(index) if index.isdigit() and len(index) < 6 else 0
+        place = int(index) if index.isdecimal() and len(index) < 6 else 0
         return entries[place] if place < len(entries) else ""
     return ""

@@ -93,7 +93,8 @@ class Package:
         if len(set(names)) != len(names):
             raise DocumentError("a DOCX must not hold two members of one name, this one does", _DAMAGED)
         for member in members:
-            unsafe = member.filename.startswith(("/", "\\")) or ".." in member.filename.replace("\\", "/").split("/")
+            parts = member.filename.replace("\\", "/").split("/")
+            unsafe = not parts[0] or ".." in parts or parts[0].endswith(":")
             if unsafe:
                 raise DocumentError("member names of a DOCX must stay inside it, this one points outside", _DAMAGED)
             if member.flag_bits & 1:

@@ -90,7 +90,7 @@ def _without_result(story: Story, ended: Field, context: Context) -> tuple[str, 
         return number.text, " (computed)" if number.certain else " (computed, Word may print another number)"
     if instruction.name in ("MACROBUTTON", "GOTOBUTTON"):  # its text stands in the instruction
         return " ".join(ended.instruction.split()[2:]), ""
-    if instruction.name == "SYMBOL" and instruction.arguments[:1] and instruction.arguments[0].isdigit():
+    if instruction.name == "SYMBOL" and instruction.arguments[:1] and instruction.arguments[0].isdecimal():
         font = re.search(r'\\f\s*"?([^"\\]{1,60})', ended.instruction)
         return symbol(font[1].strip() if font else "", f"{int(instruction.arguments[0][:6]):X}"), ""
     return form_result(ended.form), ""

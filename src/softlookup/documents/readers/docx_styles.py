@@ -60,7 +60,7 @@ class Styles:
     def heading_level(self, properties: etree._Element | None, style_id: str) -> int | None:
         """Outline level from 0; None for body text."""
         direct = attribute(child(properties, "outlineLvl"), "val")
-        if direct.isdigit():
+        if direct.isdecimal():
             return int(direct) if int(direct) < 9 else None
         for identifier, style in self._chain(style_id):
             match = _HEADING.match(style.name) or _HEADING.match(identifier)
@@ -94,6 +94,6 @@ def parse_styles(root: etree._Element | None) -> Styles:
             based_on=attribute(child(element, "basedOn"), "val"),
             number_id=attribute(child(numbers, "numId"), "val"),
             level=whole_number(level),
-            outline=int(outline) if outline.isdigit() else None,
+            outline=int(outline) if outline.isdecimal() else None,
         )
     return styles

@@ -125,4 +125,4 @@ def _is_covered(properties: etree._Element | None) -> bool:
 
 def _number(element: etree._Element | None, default: int) -> int:
     value = attribute(element, "val")
-    return min(int(value), _MAX_SPAN) if value.isdigit() and len(value) < 8 else default
+    return min(int(value), _MAX_SPAN) if value.isdecimal() and len(value) < 8 else default

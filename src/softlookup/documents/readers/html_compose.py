@@ -157,6 +157,8 @@ def _blocks_of(text: str, line: Line, span: Span, page: int | None, *, is_wrappe
         return [Block(block.span, context.kind, page=page, origin=context.origin) for block in found]
     level = line.level if line.label else context.level
     span = Span(span.start + len(line.text) - len(line.text.lstrip()), span.end)
+    if not len(span):  # a blank line is kept as text between paragraphs
+        return []
     return [Block(span, context.kind, line.label, level, page, line.list_id, origin=context.origin)]
 
 

@@ -94,7 +94,7 @@ def _counting(soft: Sequence[int], numbers: dict[int, tuple[str | None, str | No
     steps = sum(
         1
         for (_, one), (_, two) in itertools.pairwise(numbered)
-        if one.isdigit() and two.isdigit() and int(two) == int(one) + 1
+        if one.isdecimal() and two.isdecimal() and int(two) == int(one) + 1
     )
     return [at for at, _ in numbered] if steps and steps >= len(numbered) // 2 else []
 
@@ -135,9 +135,9 @@ def _last_number(
     """The number of the last page stands at the end of the text, without a break after it."""
     last = filled[-1]
     footers = [page_number(lines[at]) for at in sorted(furniture) if furniture[at] == "footer"]
-    printed = [int(number) for number in footers if number and number.isdigit()]
+    printed = [int(number) for number in footers if number and number.isdecimal()]
     number = page_number(lines[last])
-    if starts and printed and number and number.isdigit() and int(number) == printed[-1] + 1:
+    if starts and printed and number and number.isdecimal() and int(number) == printed[-1] + 1:
         furniture[last] = "footer"
 
 

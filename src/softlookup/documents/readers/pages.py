@@ -63,7 +63,7 @@ def page_offset(numbers: Sequence[str | None]) -> int | None:
 
     ``numbers`` holds the printed number of each page, None where there is none.
     """
-    decimal = [(at, int(number)) for at, number in enumerate(numbers) if number and number.isdigit()]
+    decimal = [(at, int(number)) for at, number in enumerate(numbers) if number and number.isdecimal()]
     if len(decimal) < 2:
         return None
     differences = [number - at for at, number in decimal]
