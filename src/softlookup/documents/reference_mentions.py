@@ -24,7 +24,7 @@ from softlookup.documents.reference_members import (
 from softlookup.documents.reference_outside import named_after, named_before
 
 _MENTION_EN = re.compile(
-    rf"(?<![A-Za-z0-9_-])(?P<word>(?i:{WORD}))\s*(?:[\"“](?=\())?"
+    rf"(?=[A-Za-z§])(?<![A-Za-z0-9_-])(?P<word>(?i:{WORD}))\s*(?:[\"“](?=\())?"
     rf"(?P<label>{DOTTED}|(?<=\s){LETTER}(?:{ITEM})*|(?:{ITEM})+){END}"
 )
 _OF_CLAUSE = re.compile(
