@@ -359,7 +359,7 @@ def test_a_label_of_a_hundred_thousand_items_does_not_hang(words):
     text = EN.format(words.format("(a)" * 100_000), "")
     clauses = outline(text)
     start = time.process_time()
-    found = find_references(text, clauses)
+    found = find_references(text, clauses, ())
     assert time.process_time() - start < 20
     assert found
     assert {r.status for r in found} <= {"inferred", "dangling", "resolved"}
