@@ -22,6 +22,7 @@ from softlookup.documents.reference_members import (
     members_of,
 )
 from softlookup.documents.reference_outside import named_after, named_before
+from softlookup.documents.reference_papers import Papers
 
 _MENTION_EN = re.compile(
     rf"(?=[A-Za-z§])(?<![A-Za-z0-9_-])(?P<word>(?i:{WORD}))\s*(?:[\"“](?=\())?"
@@ -91,29 +92,28 @@ class Mention(NamedTuple):
     bare: bool = False
 
 
-def english_mentions(text: str) -> Iterator[Mention]:
+def english_mentions(text: str, papers: Papers) -> Iterator[Mention]:
     """Mentions such as "Section 5.1(a)", each member of a list of its own, ranges as one."""
-    title = " ".join(text[:600].lower().split())
     end = 0
     for match in _MENTION_EN.finditer(text):
         if match.start() < end or _is_printed_label(text, match) or _is_commission(text, match):
             continue
         if match["label"].startswith("(s)") and match.end("word") == match.start("label"):
             continue  # article(s)
-        nested = _nested(text, match)
-        found = [nested] if nested else _listed(text, match, title)
+        nested = _nested(text, match, papers)
+        found = [nested] if nested else _listed(text, match, papers)
         yield from found
         end = max((mention.span.end for mention in found), default=end)
     for match in _PART_OF.finditer(text):
-        yield from _listed(text, match, title)
+        yield from _listed(text, match, papers)
     for match in _BARE.finditer(text):
         key = label_key(match.group())
         if key is not None and _BARE_BEFORE.search(text, max(0, match.start() - 8), match.start()):
-            external = named_after(text, match.end(), title) or named_before(text, match.start())
+            external = named_after(text, match.end(), papers) or named_before(text, match.start(), papers)
             yield Mention(Span(*match.span()), key, external=external, head=2, bare=True)
 
 
-def _nested(text: str, match: re.Match[str]) -> Mention | None:
+def _nested(text: str, match: re.Match[str], papers: Papers) -> Mention | None:
     """Exhibit 11 Clause 1.2: one label inside another."""
     outer = key_of(match["word"], match["label"])
     if outer is None or not outer.opens_namespace:
@@ -123,21 +123,22 @@ def _nested(text: str, match: re.Match[str]) -> Mention | None:
     if inside is None or key is None:
         return None
     span = Span(match.start(), inside.end("label"))
-    external = named_before(text, match.start()) or named_after(text, span.end, "")
+    external = named_before(text, match.start(), papers) or named_after(text, span.end, papers)
     return Mention(span, key, external=external, within=(outer,), head=max(1, head_length(inside["label"])))
 
 
-def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
+def _listed(text: str, match: re.Match[str], papers: Papers) -> list[Mention]:
     """Every label of the list that begins at ``match``, mostly one."""
     members = list(members_of(text, match))
     if not members:
         return []
     words = _words(text, members)
     end = members[-1][0].end
-    outside = named_before(text, match.start())
+    outside = named_before(text, match.start(), papers)
     holders, whole, first = _holder(text, end)
     several = _shares_holder(text, members)
-    outside_after = named_after(text, whole, title)
+    shared = several and is_plural(match["word"]) and len(set(words)) == 1
+    outside_after = named_after(text, whole, papers)
     own = bool(_THIS_BEFORE.search(text, max(0, match.start() - 8), match.start()))
     mentions: list[Mention] = []
     head = 0
@@ -148,7 +149,8 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
         label = re.sub(r"^[^\d(]+", "", text[span.start : span.end])
         if not label.startswith("("):  # "(b)" after 5.1(a) keeps the head of the list
             head = min(head_length(label.split()[0]), len(key.parts)) if label else 1
-        held = bool(holders) and (span.end == end or key.kind == "item")
+        # "paragraphs 1 and 3 of Schedule 2" are both in Schedule 2
+        held = bool(holders) and (span.end == end or key.kind == "item" or shared)
         within = holders if held else ()
         place = Span(span.start, whole) if held and span.end == end and not several else span
         listed = len(members) > 1

@@ -34,6 +34,7 @@ from softlookup.documents.reference_links import with_links
 from softlookup.documents.reference_mentions import Mention, english_mentions
 from softlookup.documents.reference_mentions_zh import chinese_mentions
 from softlookup.documents.reference_outside import statute_mentions
+from softlookup.documents.reference_papers import Papers
 from softlookup.documents.reference_relative import (
     homes_of,
     levels_called,
@@ -92,7 +93,7 @@ def _explicit(
 ) -> Iterator[CrossReference]:
     starts = {_first_character(text, clause) for clause in positions.clauses if clause.number}
     defined = {name: term for term in reversed(terms) for name in (term.term, *term.aliases)}
-    for mention in chain(english_mentions(text), chinese_mentions(text)):
+    for mention in chain(english_mentions(text, Papers(text, terms)), chinese_mentions(text)):
         source = positions.innermost(mention.span.start)
         if source is None or _crosses(text, mention.span, positions):
             continue
