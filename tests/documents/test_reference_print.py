@@ -6,7 +6,7 @@ from softlookup.documents.definitions import find_definitions
 from softlookup.documents.model import Clause, Span
 from softlookup.documents.references import find_references
 
-from .outlines import EN, paths, references
+from .outlines import EN, only, paths, references
 
 
 @pytest.mark.parametrize(
@@ -198,3 +198,18 @@ def test_items_of_a_definition_by_name_and_by_thereof():
         ("(c)", ["1/1.1/(c)"]),
         ("clause (a)", ["2/(a)"]),
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Sub-clauses (a) and (b)", "Either of sub-clauses (a) or (b)", "Clause 2.2(a) or (b)", "Clauses 2.2(a) and/or (b)"],
+)
+def test_a_list_of_items_inside_an_item_is_no_list_that_the_item_prints(words):
+    text = EN.replace("(b) by breach.", "(b) by breach;\n    (c) both. " + words + " do not apply.").format("", "")
+    found = paths(text)
+    assert [t for _, t, *_ in found] == [["2/2.2/(a)"], ["2/2.2/(b)"]]
+
+
+def test_an_item_that_the_text_prints_is_still_found():
+    text = "1 Price. The price is due when (a) goods arrive and (b) the buyer agrees. See clause (b).\n2 Term. None.\n"
+    assert only(text)[1] == ["1"]

@@ -23,10 +23,13 @@ _PRINTED_ITEM = re.compile(
     r"(?<!vision )(?<!visions )"
     r"\(\s?([^()\s]{1,6})\s?\)|(?:^|[:;。\n][ \t]{0,8})(\d{1,2})[.、](?!\d)"
 )
-# (a) and (b) in "clauses (a) and (b)" are mentions
+# (a) and (b) in "clauses (a) and (b)" are mentions; so is (2) of "Clause 2(1) or (2)" and of "2(1)-(2)"
+_NUMBERED = r"\d{1,3}(?:\.\d{1,3}){0,4}"
 _LISTED = re.compile(
-    r"(?i:(?:clause|section|paragraph|division|item)s)\s[\d.]{0,9}(?:\([^()\s]{1,6}\))+"
-    r"(?:(?:,|,?\s(?:and|or|through|to)\b)\s?(?:\([^()\s]{1,6}\))+){1,20}"
+    rf"(?i:(?:clause|section|paragraph|division|item)s)\s(?:{_NUMBERED})?(?:\([^()\s]{{1,6}}\))+"
+    r"(?:(?:,|,?\s(?:and/or|and|or|through|to)\b)\s?(?:\([^()\s]{1,6}\))+){1,20}"
+    rf"|(?<![\w.]){_NUMBERED}(?:\([^()\s]{{1,6}}\))+(?:\s?[-–—]\s?|\s(?:and/or|or|and)\s)\([a-z0-9]{{1,4}}\)"
+    r"|(?i:(?:clause|section|paragraph|division)s?)\s\([a-z0-9]{1,4}\)(?:\s?[-–—]\s?|\s(?:and/or|or|and)\s)\([a-z0-9]{1,4}\)"
 )
 _PRINTED_NUMBER = re.compile(r"(?:^|\n[ \t]{0,8}|[.;:]\s)(\d+(?:\.\d+)+)(?!\d)")
 # "Execution Version 3.3.1 The parties ...": a page's head before the number of a clause

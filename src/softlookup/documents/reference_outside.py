@@ -38,7 +38,7 @@ _OTHER_PAPER_BEFORE = re.compile(
 )
 # sections 1-3, Companies Act 2006; Articles 1 and 3 GDPR
 _BESIDE = re.compile(
-    r"(?:\s*,\s*|\s+)(?:GDPR|UCC|ERISA|DGCL|CISG|BGB|HGB|TFEU)\b"
+    r"(?:\s*,\s*|\s+)(?:GDPR|UCC|ERISA|DGCL|CISG|BGB|HGB|TFEU)\b(?=\s*[.,;:)]|\s+[a-z]|\s*$)"
     r"|\s*,\s*(?:the\s+)?(?:[A-Z][\w’'&-]*\s+(?:(?:and|of|the|for|on)\s+)?){1,8}(?:Act|Code|Ordinance|Order|Regulations?|Rules|Directive)\b"
     r"(?:\s+\(?(?:19|20)\d\d|(?=\s*[.,;)]))"
 )

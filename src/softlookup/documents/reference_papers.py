@@ -53,7 +53,8 @@ _LOWER_PAPER = re.compile(
     r"(?:\s+[a-z-]{3,20})?\s+(?:agreement|contract|lease|deed|indenture))\b)"
 )
 _NAME = r"[A-Z][\w’'&-]*(?:[ ](?:(?:of|and)[ ])?[A-Z][\w’'&-]*){0,5}"
-_NAME_BEFORE = re.compile(rf"(?<![\w.-])(?P<name>{_NAME})[ ]$")
+_NAME_BEFORE = re.compile(rf"(?<![\w.-])(?P<the>(?:the|an?|such|its|under|of|in)\s+|The\s+)?(?P<name>{_NAME})[ ]$")
+_SPACE_WORD = re.compile(r"(?:Schedule|Exhibit|Annex|Append|Attachment)", re.IGNORECASE)
 _LED_BEFORE = re.compile(
     rf"(?:^|[.;:(\n]\s{{0,3}})(?:Under|In|By|Pursuant\s+to|As\s+(?:defined|stated|set\s+out)\s+in)\s+(?:the\s+)?"
     rf"(?P<name>{_NAME})\s*,\s*$"
@@ -99,13 +100,14 @@ class Papers:
         if _CLAUSES.search(text, window, start):
             return True
         match = _NAME_BEFORE.search(text, window, start) or _LED_BEFORE.search(text, window, start)
-        if match is None:
+        if match is None or _SPACE_WORD.match(text, start):  # a list of exhibits whose lines were joined
             return False
         name = _FIRST_WORD.sub("", match["name"], count=1)
+        # an index of terms prints "Supply Agreement Section 7.3" without an article
+        if not (match.re is _LED_BEFORE or match["the"] or name != match["name"] or name.isupper()):
+            return False
         known = self._defined.get(name.lower())
-        if known is not None:
-            return known
-        return _PAPER.search(name) is not None and len(match["name"].split()) > 1 and self.is_other(name)
+        return known if known is not None else _PAPER.search(name) is not None and self.is_other(name)
 
     def named_after(self, text: str, end: int) -> bool:
         """Whether words in small letters after a label do: "of another agreement", "of the facilities agreement"."""
@@ -129,6 +131,11 @@ class Papers:
         return any(not _ANOTHER.search(self._title, max(0, place - 30), place) for place in places)
 
 
+def _shares_noun(phrase: str, name: str) -> bool:
+    """Whether both end in the same paper: "this supply agreement" and "Agreement"."""
+    return phrase.lower().split()[-1] == name.lower().split()[-1]
+
+
 def _is_other(text: str, term: DefinedTerm) -> bool | None:
     """Whether the definition of ``term`` says that it is another paper; None when it says neither."""
     if term.kind == "means":
@@ -146,8 +153,8 @@ def _is_other(text: str, term: DefinedTerm) -> bool | None:
     if not named:
         return None
     last = named[-1]
-    if last["which"].lower() == "this":
-        return False
+    if last["which"].lower() == "this":  # "the letter delivered with this Agreement (the "Disclosure Letter")" is another
+        return False if _PAPER.search(term.term) and _shares_noun(last[0], term.term) else None
     rest = before[last.end() :]
     # "the terms agreed between the parties (the "Agreement")" may be these: a generic name needs a date
     generic = _GENERIC.match(term.term) or term.term.lower() in ("terms", "conditions")
