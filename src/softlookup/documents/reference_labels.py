@@ -22,7 +22,7 @@ _EN_WORD = re.compile(
 # lower-case "i" is a list letter and stays as printed; so do the single letters C, D, L and M
 _ROMAN = re.compile(r"[IVX]|(?=.{2})[IVXLC]+")
 _ZH_STEP = re.compile(
-    rf"第\s*([{ZH_DIGITS}\d.]+|\([{ZH_DIGITS}\d]+\))\s*(分编|[编章节条款项目])(?:之([{ZH_DIGITS}]+))?"
+    rf"第\s*(\d{{1,3}}-\d{{1,2}}(?=\s*条)|[{ZH_DIGITS}\d.]+|\([{ZH_DIGITS}\d]+\))\s*(分编|[编章节条款项目])(?:之([{ZH_DIGITS}]+))?"
     rf"|(?<=[条款项)])\s*\(([{ZH_DIGITS}\d]+|[a-z]{{1,4}})\)\s*[款项目]?"
 )
 # 第5.2(a)条: a decimal number with its items inside the step

@@ -11,7 +11,8 @@ from softlookup.documents.reference_labels import ZH_DIGITS, LabelKey, head_leng
 from softlookup.documents.reference_mentions import Mention
 from softlookup.documents.writing import has_chinese
 
-_NUM = rf"[{ZH_DIGITS}\d０-９]+(?:[.．][\d０-９]+)*"
+# 第3-1条 was put in after 第3条, as 第三条之一 was; 第3-5条 is a range (``_shared_step``)
+_NUM = rf"(?:\d{{1,3}}-\d{{1,2}}(?=\s*条)|[{ZH_DIGITS}\d０-９]+(?:[.．][\d０-９]+)*)"
 _ITEM = rf"[（(]\s?(?:[{ZH_DIGITS}\d０-９]{{1,4}}|[a-zA-Z]{{1,4}})\s?[)）]"
 _ONE = rf"(?:{_NUM}(?:{_ITEM})*|{_ITEM})"
 _MANY_GLUE = r"\s*(?:、|和|及|与|或|以及|或者|至|到|~|～|—|-)\s*"
@@ -184,6 +185,7 @@ def _keys(match: re.Match[str]) -> Iterator[tuple[Span, LabelKey, str]]:
             yield Span(first, end), key, label
 
 
+_INSERTED = re.compile(r"第\s*(\d{1,3})-(\d{1,2})\s*条")
 _SHARED = re.compile(rf"第\s*{_ONE}(?:{_MANY_GLUE}第?\s*{_ONE})+\s*(?P<unit>{_UNIT})$")
 
 
@@ -191,6 +193,9 @@ def _shared_step(printed: str) -> re.Match[str] | None:
     """The last step, when several numbers share its unit."""
     starts = [match.start() for match in re.finditer(r"第", printed)]
     for start in starts:
+        inserted = _INSERTED.match(printed, start)
+        if inserted and int(inserted[2]) <= int(inserted[1]):
+            continue  # 第3-1条 is one article; 第3-5条 is three
         match = _SHARED.match(printed, start)
         if match:
             return match
