@@ -64,6 +64,8 @@ _LIST_ENTRY = re.compile(
 )
 _SENTENCE_BEFORE = re.compile(r"(?<![\w-])[a-z]+[\s(,“\"]+$")  # "as in Appendix B - Marks" is no entry
 _DASHED_TITLE = re.compile(r"[ ]{1,3}[-–—][ ]{1,3}[A-Z]")  # SCHEDULE B - Marks SCHEDULE C - Domain Names
+# "Clause 3. Payment" at the start of a line: the heading of a clause of the paper that is amended
+_QUOTED_HEADING = re.compile(r"(?:[.:]|\s[-–—])?[ \t]+[A-Z(]|[.:]?[ \t]*\n")
 _LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
 _LETTERS = re.compile(r"[A-Za-z]+|§")
 _THIS_BEFORE = re.compile(r"\bthis\s+$", re.IGNORECASE)
@@ -210,7 +212,10 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
     line_start = text.rfind("\n", max(0, match.start() - _LABEL_WITHIN), match.start()) + 1
     if line_start == 0 and match.start() > _LABEL_WITHIN:
         return False
-    if text[line_start : match.start()].strip(" \t#>*|"):
+    lead = text[line_start : match.start()].strip(" \t#>*|")
+    if lead in ("“", '"') and not is_plural(word) and _QUOTED_HEADING.match(text, match.end()):
+        return True
+    if lead:
         return False
     earlier = text[max(0, line_start - 80) : line_start].rstrip(" \t")
     fresh = not earlier.strip() or earlier.endswith("\n\n") or earlier.rstrip()[-1:] in ".;:。；："

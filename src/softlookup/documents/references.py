@@ -42,6 +42,7 @@ from softlookup.documents.reference_relative import (
     relative_english,
     same_chinese,
 )
+from softlookup.documents.writing import simplified
 
 _THEREOF_WITHIN = 200  # characters
 _CAPITALISED = re.compile(r"[A-Z][\w’'&-]*(?:\s+[A-Z][\w’'&-]*){0,6}")
@@ -69,12 +70,13 @@ def find_references(
     positions = ClausePositions(clauses)
     labels = LabelIndex(text, positions)
     titles = TitleIndex(text, clauses)
-    explicit = list(_explicit(text, positions, labels, terms))
-    levels = levels_called(text, explicit)
-    placed = [*explicit, *relative_chinese(text, positions, labels, titles, levels)]
+    plain = simplified(text)  # of the same length
+    explicit = list(_explicit(text, plain, positions, labels, terms))
+    levels = levels_called(plain, explicit)
+    placed = [*explicit, *relative_chinese(plain, positions, labels, titles, levels)]
     found = chain(
         placed,
-        same_chinese(text, positions, placed),
+        same_chinese(plain, positions, placed),
         relative_english(text, positions, labels, levels, explicit),
         _statutes(text, positions),
         _recitals(text, positions, titles),
@@ -85,15 +87,15 @@ def find_references(
     for reference in sorted(linked, key=lambda r: (r.span.start, -r.span.end)):
         if not result or result[-1].span.end <= reference.span.start:
             result.append(reference)
-    return tuple(with_effects(text, result))
+    return tuple(with_effects(plain, result))
 
 
 def _explicit(
-    text: str, positions: ClausePositions, labels: LabelIndex, terms: Sequence[DefinedTerm]
+    text: str, plain: str, positions: ClausePositions, labels: LabelIndex, terms: Sequence[DefinedTerm]
 ) -> Iterator[CrossReference]:
     starts = {_first_character(text, clause) for clause in positions.clauses if clause.number}
     defined = {name: term for term in reversed(terms) for name in (term.term, *term.aliases)}
-    for mention in chain(english_mentions(text, Papers(text, terms)), chinese_mentions(text)):
+    for mention in chain(english_mentions(text, Papers(text, terms)), chinese_mentions(plain, terms)):
         source = positions.innermost(mention.span.start)
         if source is None or _crosses(text, mention.span, positions):
             continue
@@ -106,7 +108,7 @@ def _explicit(
             status: ReferenceStatus = "resolved" if place.exact else "inferred"
             yield CrossReference(mention.span, source, (place.clause,), status, kind=_kind(mention, status))
             continue
-        reference = _resolved(text, mention, source, labels)
+        reference = _resolved(plain, mention, source, labels)
         if reference.targets or not mention.bare:
             yield reference
 
