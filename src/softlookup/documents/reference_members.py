@@ -141,7 +141,7 @@ def as_range(member: tuple[Span, LabelKey, LabelKey | None]) -> tuple[Span, Labe
         first, second = (tuple(label.split(".")) for label in decimals.groups())
         if len(first) == len(second) and first[:-1] == second[:-1] and int(first[-1]) < int(second[-1]):
             return span, key._replace(parts=first), key._replace(parts=second)
-    if last is None and ends and len(key.parts) == 1 and key.kind == "clause" and int(ends[1]) < int(ends[2]):
+    if last is None and ends and len(key.parts) == 1 and key.kind in ("clause", "article") and int(ends[1]) < int(ends[2]):
         return span, key._replace(parts=(ends[1],)), key._replace(parts=(ends[2],))
     return member
 

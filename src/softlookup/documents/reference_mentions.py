@@ -66,6 +66,13 @@ _SENTENCE_BEFORE = re.compile(r"(?<![\w-])[a-z]+[\s(,“\"]+$")  # "as in Append
 _DASHED_TITLE = re.compile(r"[ ]{1,3}[-–—][ ]{1,3}[A-Z]")  # SCHEDULE B - Marks SCHEDULE C - Domain Names
 # "Clause 3. Payment" at the start of a line: the heading of a clause of the paper that is amended
 _QUOTED_HEADING = re.compile(r"(?:[.:]|\s[-–—])?[ \t]+[A-Z(]|[.:]?[ \t]*\n")
+# "Clause 1 applies." begins a paragraph with a reference; a heading goes on with a capital or a full stop
+_SENTENCE_AFTER = re.compile(
+    r"(?:,[ ]|[ ]\([A-Z][^()\n]{1,60}\)[ ,]{1,2}|[ ])(?:and|or|to|through|of|above|below|hereof|shall|will|may|must|is|are|was|were|has|"
+    r"have|does|do|did|applies|apply|survives?|governs?|contains?|sets?|states?|provides?|requires?|prevails?|remains?|"
+    r"continues?|ceases?|limits?|takes?|as|in|which|does|relates?|creates?|deals?|describes?|lists?|also|only|"
+    r"cannot|binds?|expires?|ends?|overrides?)\b"
+)
 _LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
 _LETTERS = re.compile(r"[A-Za-z]+|§")
 _THIS_BEFORE = re.compile(r"\bthis\s+$", re.IGNORECASE)
@@ -219,6 +226,8 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
         return False
     earlier = text[max(0, line_start - 80) : line_start].rstrip(" \t")
     fresh = not earlier.strip() or earlier.endswith("\n\n") or earlier.rstrip()[-1:] in ".;:。；："
+    if _SENTENCE_AFTER.match(text, match.end()):
+        return False
     rest = text[match.end() : match.end() + 4]
     return (fresh or bool(re.match(r"\.?(?:\s{2,}|\t|\n)", rest))) and not word.lower().endswith("s")
 

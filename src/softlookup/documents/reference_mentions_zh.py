@@ -45,7 +45,8 @@ _OWN = re.compile(
 )
 _LABEL_LINE = re.compile(r"(?:^|\n)[#>*\s　]*$")
 # “第三条 付款 at the start of a line: the heading of a clause of the paper that is amended
-_QUOTED_LINE = re.compile(r"(?:^|\n)[#>*\s　]*[“\"「『]$")
+_QUOTED_LINE = re.compile(r"(?:(?:^|\n)[#>*\s　]*|[为為][:：]\s?)[“\"「『]$")
+_ADDED = re.compile(r"(?:[中后之的]{0,2})(?:增加|新增|增补|补充|增设)(?:一款|一项)?(?:作为)?")  # 原合同第五条增加第四款
 _PAPER_TERM = re.compile(r"(?!本).{1,14}(?:合同|协议|合约|契约|租约|订单|保单|章程|文件)(?:书)?")
 _PAPER_DEFINED = re.compile(r"(?:》|(?:签订|签署|订立|签定)的?[^。；，]{1,40})[^。；，》]{0,30}[（(][^（()）]{0,10}$")
 _TITLE_MOST = 30  # characters
@@ -159,6 +160,9 @@ def _placed(
             yield _continued(mention, listed.mention, depth)
         else:
             which, unit = (found["which"], found["unit"]) if found else ("本", "条")
+            if previous and previous.mention.external and not found:
+                added = _ADDED.fullmatch(text, previous.mention.span.end, start)
+                mention = mention._replace(external=added is not None)
             step = -1 if which[0] in "前上" else 1 if which[0] == "下" else 0
             yield mention._replace(base=(step, unit))
 

@@ -76,7 +76,7 @@ def statute_mentions(text: str) -> Iterator[Span]:
 
 def named_before(text: str, start: int, papers: Papers) -> bool:
     """Whether the words before place the label in a statute or in another document."""
-    before = text[max(0, start - 60) : start]
+    before = re.split(r"\n\s*\n", text[max(0, start - 60) : start])[-1]  # a heading "Law" cites no statute
     if _STATUTE_BEFORE.search(before) or _OTHER_PAPER_BEFORE.search(before):
         return True
     return papers.named_before(text, start)

@@ -50,6 +50,7 @@ _GAP = re.compile(r"\n|\s{3}")
 _LABEL_MOST = 40  # characters before the heading of a clause
 _BELOW = re.compile(r"(?i:(?:sub-?)?paragraphs?)\s|\w+\s+[A-Z](?!\w)")
 _LETTERED = re.compile(r"(\d+)([a-z])")
+_ROMAN_LABEL = re.compile(r"(?:[A-Za-z.-]+|§+)\s+[\"“]?[IVXLC]+(?![A-Za-z])")
 _LONE_ITEM = re.compile(r"\(([A-Za-z]{1,4})\)$")
 _OF_DEFINITION = re.compile(
     r"(?:[”\"]?(?:\s*,|\s*,?\s+(?:and|or|and/or|to|through))\s*[“\"]?(?:\([A-Za-z0-9]{1,5}\)){1,3}[”\"]?){0,20}"
@@ -210,10 +211,24 @@ def _place(text: str, mention: Mention, key: LabelKey, source: int, labels: Labe
     return next((place for place in places if place.exact), places[0] if places else None)
 
 
+def _roman(text: str, mention: Mention, key: LabelKey, source: int, labels: LabelIndex) -> Place | None:
+    """Where "Section II.A.1" and "Paragraph I(A)" lead in an outline whose headings are "I.", "A." and "1."."""
+    if not _ROMAN_LABEL.match(text, mention.span.start, mention.span.end):
+        return None
+    heading = labels.find(LabelKey("roman", key.parts[:1]), source)
+    if heading is None:
+        return None
+    place = labels.walk(heading.clause, key.parts[1:])
+    return place if place.exact or len(key.parts) > 1 else None
+
+
 def _printed_otherwise(text: str, mention: Mention, key: LabelKey, source: int, labels: LabelIndex) -> Place | None:
     """Where a number leads that no clause carries as it is printed: "subparagraph 1" of a list, "Section D", "9D"."""
-    if key.kind != "clause" or mention.within:
+    if key.kind not in ("clause", "article") or mention.within:
         return None
+    roman = _roman(text, mention, key, source, labels)
+    if roman is not None or key.kind == "article":
+        return roman
     if len(key.parts) == 1 and _BELOW.match(text, mention.span.start):
         return labels.find(LabelKey("item", key.parts), source)
     lettered = _LETTERED.fullmatch(key.parts[-1])  # clause 9D, printed as 9 and D)
