@@ -97,3 +97,26 @@ def test_a_quoted_english_heading_is_no_reference(tmp_path: Path) -> None:
         "2. Law. English law.\n\n3. End. “Clause 2 ends it”, says clause 2.\n"
     )
     assert [r[0] for r in found(read(tmp_path, text))] == ["Clause 2", "clause 2"]
+
+
+BILINGUAL = """{0} 定义 {1} Definitions
+1.1 款项见第二条。The sum is in Article 2.
+
+{2} 付款 {3} Payment
+2.1 依第一条支付，本条有效。It is paid under Article 1.
+
+{4} 适用 {5} Law
+3.1 {4}有效。Article 3 is in force.
+"""
+
+
+@pytest.mark.parametrize("english_first", [False, True])
+def test_a_bilingual_heading_is_no_reference_to_itself(tmp_path: Path, english_first: bool) -> None:
+    labels = [("第一条", "Article 1"), ("第二条", "Article 2"), ("第三条", "Article 3")]
+    if english_first:
+        text = BILINGUAL.format(*(label for pair in labels for label in reversed(pair)))
+        text = text.replace("3.1 Article 3有效", "3.1 第三条有效")
+    else:
+        text = BILINGUAL.format(*(label for pair in labels for label in pair))
+    words = [r[0] for r in found(read(tmp_path, text))]
+    assert words == ["第二条", "Article 2", "第一条", "本条", "Article 1", "第三条", "Article 3"]

@@ -134,7 +134,8 @@ def label_at(folded: str, position: int, text: str) -> Label | None:
     has_keyword = bool(match["decw"] or match["sec"] or match["art"] or match["zh"] or match["sched"] or match["annex"])
     number = text[position:end].rstrip()
     if not match["par"] and not match["zhp"]:
-        number = number.rstrip(".、．:：)）")
+        # the bracket of "Schedule 1.1(a)" closes one that the label opens
+        number = number.rstrip(".、．:：" if re.search(r"[(（][^()（）]*[)）]$", number) else ".、．:：)）")
     elif folded[end : end + 1] == ".":
         end += 1
     if match["dec"] or match["sec"] or match["art"]:

@@ -42,12 +42,14 @@ from softlookup.documents.reference_relative import (
     relative_english,
     same_chinese,
 )
-from softlookup.documents.writing import simplified
+from softlookup.documents.writing import has_chinese, simplified
 
 _THEREOF_WITHIN = 200  # characters
 _CAPITALISED = re.compile(r"[A-Z][\w’'&-]*(?:\s+[A-Z][\w’'&-]*){0,6}")
 _GAP = re.compile(r"\n|\s{3}")
 _LABEL_MOST = 40  # characters before the heading of a clause
+_HEADING_MOST = 80  # characters of a label and its heading
+_HEADING_ENDS = re.compile(r"[\n。；，;,:：]|\.\s")
 _BELOW = re.compile(r"(?i:(?:sub-?)?paragraphs?)\s|\w+\s+[A-Z](?!\w)")
 _LETTERED = re.compile(r"(\d+)([a-z])")
 _ROMAN_LABEL = re.compile(r"(?:[A-Za-z.-]+|§+)\s+[\"“]?[IVXLC]+(?![A-Za-z])")
@@ -110,6 +112,8 @@ def _explicit(
             yield CrossReference(mention.span, source, (place.clause,), status, kind=_kind(mention, status))
             continue
         reference = _resolved(plain, mention, source, labels)
+        if reference.targets == (source,) and _translates_label(text, mention.span, positions.clauses[source]):
+            continue
         if reference.targets or not mention.bare:
             yield reference
 
@@ -139,6 +143,14 @@ def _is_title(text: str, mention: Mention, clause: Clause) -> bool:
     """Whether the mention is the heading of its clause: "SECTION 5.21 SECTION 203." about a statute."""
     printed = text[mention.span.start : mention.span.end]
     return clause.heading == printed and len(text[clause.span.start : mention.span.start]) < _LABEL_MOST
+
+
+def _translates_label(text: str, span: Span, clause: Clause) -> bool:
+    """Whether a heading repeats its own label in the other language: 第一条 定义 Article 1 Definitions."""
+    before = text[clause.span.start : span.start]
+    if len(before) > _HEADING_MOST or _HEADING_ENDS.search(before[len(clause.number) :].lstrip(".、 ")):
+        return False
+    return has_chinese(clause.number) != has_chinese(text[span.start : span.end])
 
 
 def _statutes(text: str, positions: ClausePositions) -> Iterator[CrossReference]:
