@@ -287,3 +287,52 @@ def test_a_reference_may_begin_a_paragraph(tmp_path, paragraph, expected):
 def test_articles_joined_by_a_hyphen_are_a_range(tmp_path):
     text = "ARTICLE 1 - TERM\n\n1.1 One year.\n\nARTICLE 2 - LAW\n\n2.1 Articles 1-2 apply.\n\nARTICLE 3 - END\n\n3.1 It ends.\n"
     assert read_references(tmp_path, text) == [("Articles 1-2", ["Article 1", "Article 2"], "resolved")]
+
+
+SCHEDULES = """1. Sale. {0}
+
+2. Price. Nine pounds.
+
+3. Law. English law.
+
+Schedule 1
+
+1. Land. A field.
+
+2. Gate. A gate.
+
+Schedule 2
+
+1. Rent. {1}
+
+2. Tax. None.
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("See the Second Schedule.", [("the Second Schedule", ["Schedule 2"], "resolved")]),
+        ("See the Second Schedule, paragraph 1.", [("the Second Schedule, paragraph 1", ["Schedule 2/1"], "resolved")]),
+        ("See paragraph 2 of the First Schedule.", [("paragraph 2 of the First Schedule", ["Schedule 1/2"], "resolved")]),
+        (
+            "See paragraphs 1 and 2 of Schedule 2.",
+            [
+                ("paragraphs 1", ["Schedule 2/1"], "resolved"),
+                ("2", ["Schedule 2/2"], "resolved"),
+                ("Schedule 2", ["Schedule 2"], "resolved"),
+            ],
+        ),
+        ("See Schedule Two.", [("Schedule Two", ["Schedule 2"], "resolved")]),
+        ("See the Fifth Schedule.", [("the Fifth Schedule", [], "dangling")]),
+        ("See the First Schedule to the Housing Act 1985.", [("the First Schedule", [], "external")]),
+        ("The first schedule of works is due.", []),
+    ],
+)
+def test_schedules_by_ordinal_and_lists_of_their_paragraphs(tmp_path, words, expected):
+    assert read_references(tmp_path, SCHEDULES.format(words, "Nine pounds.")) == expected
+
+
+def test_a_paragraph_in_a_schedule_is_one_of_its_own(tmp_path):
+    found = read_references(tmp_path, SCHEDULES.format("A field.", "See paragraph 2, paragraph 1 and clause 3."))
+    assert [(t, s) for _, t, s in found] == [(["Schedule 2/2"], "resolved"), (["Schedule 2/1"], "resolved"), (["3"], "resolved")]

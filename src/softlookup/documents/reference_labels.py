@@ -29,6 +29,18 @@ _ZH_STEP = re.compile(
 # 第5.2(a)条: a decimal number with its items inside the step
 _ZH_LETTERED = re.compile(r"第?\s*(\d+(?:\.\d+)*\s*(?:\(\s*[^()\s]{1,6}\s*\)\s*)*)[条款项]")
 _PLAIN = re.compile(r"[^()\s]*\)?\s*(?:\(\s*[^()\s]{1,6}\s*\)\s*)*")
+_CARDINALS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+    "nineteen twenty"
+).split()
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth"
+).split()
+_WORD_VALUES = {word: str(n) for words in (_CARDINALS, _ORDINALS) for n, word in enumerate(words, 1)}
+ORDINAL = "|".join(_ORDINALS)
+# THE SECOND SCHEDULE
+_ORDINAL_SPACE = re.compile(rf"(?:the\s+)?({ORDINAL})\s+(schedule|exhibit|annexure|annex|appendix|attachment)", re.IGNORECASE)
 _KINDS = {"article": "article", "art.": "article", "part": "part", "chapter": "chapter"} | {
     "分编": "subpart", "编": "part", "章": "chapter", "节": "division",
     "条": "clause", "款": "item", "项": "item", "目": "item",
@@ -63,6 +75,8 @@ def number_value(numeral: str) -> str:
     >>> number_value("五百一十"), number_value("IV"), number_value("8"), number_value("ii")
     ('510', '4', '8', 'ii')
     """
+    if numeral.lower() in _WORD_VALUES:
+        return _WORD_VALUES[numeral.lower()]
     value = han_number(numeral)
     if value is None and _ROMAN.fullmatch(numeral):
         value = roman_number(numeral)
@@ -81,6 +95,9 @@ def label_key(printed: str) -> LabelKey | None:
     True
     """
     text = simplified(unicodedata.normalize("NFKC", printed)).strip().strip(".、:,;\"“”' ")
+    ordinal = _ORDINAL_SPACE.fullmatch(text)
+    if ordinal:
+        return LabelKey(ordinal[2].lower(), (number_value(ordinal[1]),))
     lettered = _ZH_LETTERED.fullmatch(text)
     text = lettered.group(1).strip() if lettered and "(" in text else text
     steps = list(_ZH_STEP.finditer(text))

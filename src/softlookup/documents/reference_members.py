@@ -19,6 +19,7 @@ DOTTED = (
 )
 LETTER = (
     r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z]))+(?![^\W\u4e00-\u9fff]|[’'&])"  # A.1.2, II.B
+    r"|(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Twelve)(?![\w’'-])(?!\s(?:Hundred|and\s[A-Z]))"  # Article Two
     r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![^\W\u4e00-\u9fff]|[’'&])[\"”]?)"
 )
 SPACES = ("Schedules?", "Exhibits?", "Annex(?:es)?", "Annexures?", "Appendix", "Appendices", "Attachments?")

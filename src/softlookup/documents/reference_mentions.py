@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from softlookup.documents.model import Span
-from softlookup.documents.reference_labels import LabelKey, head_length, label_key
+from softlookup.documents.reference_labels import ORDINAL, LabelKey, head_length, label_key
 from softlookup.documents.reference_members import (
     DOTTED,
     END,
@@ -35,6 +35,12 @@ _OF_CLAUSE = re.compile(
 _TO_SCHEDULE = re.compile(
     rf"\s+to\s+(?P<word>(?i:{'|'.join(SPACES)}))\s+(?P<label>{DOTTED}|{LETTER}){END}"
 )  # Annex A to Schedule 2
+_ORDINAL_SPACE = rf"(?:(?i:the)\s+)?(?i:{ORDINAL})\s+(?:Schedule|Exhibit|Annex|Appendix|SCHEDULE|EXHIBIT|ANNEX|APPENDIX)\b(?!\s+[\dA-Z]\b)"
+_OF_ORDINAL = re.compile(rf"\s+(?:of|to|in)\s+(?P<space>{_ORDINAL_SPACE})")  # paragraph 1 of the First Schedule
+_IN_ORDINAL = re.compile(
+    rf"(?<![\w-])(?P<space>{_ORDINAL_SPACE})"
+    rf"(?:\s*,\s*(?:at\s+)?(?P<word>(?i:{'|'.join(INNER)}|Part))\s+(?P<label>{DOTTED}|{LETTER}){END})?"
+)
 # Exhibit 11 Clause 1.2; Annex I, Part 2; after a comma only what is smaller than a clause
 _INSIDE = re.compile(
     rf"(?:\s+(?P<word>(?i:{'|'.join(INNER)}|Parts?|Secs?\.|§§?))|\s*,\s*(?P<small>(?i:Part|Paragraph|Para\.)))"
@@ -115,11 +121,29 @@ def english_mentions(text: str, papers: Papers) -> Iterator[Mention]:
         end = max((mention.span.end for mention in found), default=end)
     for match in _PART_OF.finditer(text):
         yield from _listed(text, match, papers)
+    yield from _ordinal_spaces(text, papers)
     for match in _BARE.finditer(text):
         key = label_key(match.group())
         if key is not None and _BARE_BEFORE.search(text, max(0, match.start() - 8), match.start()):
             external = named_after(text, match.end(), papers) or named_before(text, match.start(), papers)
             yield Mention(Span(*match.span()), key, external=external, head=2, bare=True)
+
+
+def _ordinal_spaces(text: str, papers: Papers) -> Iterator[Mention]:
+    """Mentions such as "the Second Schedule" and "the Second Schedule, paragraph 1"."""
+    for match in _IN_ORDINAL.finditer(text):
+        outer = label_key(match["space"])
+        line = text[max(0, match.start() - _LABEL_WITHIN) : match.start()].rpartition("\n")[2]
+        if outer is None or not line.strip(" #*|\t"):
+            continue  # the heading of the schedule
+        external = named_before(text, match.start(), papers) or named_after(text, match.end(), papers)
+        key = key_of(match["word"], match["label"]) if match["word"] else None
+        span = Span(match.start("space"), match.end())
+        if key is None:
+            yield Mention(span, outer, external=external)
+        else:
+            head = max(1, head_length(match["label"]))
+            yield Mention(span, key, external=external, within=(outer,), head=head)
 
 
 def _nested(text: str, match: re.Match[str], papers: Papers) -> Mention | None:
@@ -191,6 +215,13 @@ def _holder(text: str, end: int) -> tuple[tuple[LabelKey, ...], int, int]:
     holders: list[LabelKey] = []
     start = end
     while len(holders) < _HOLDERS_MOST:
+        ordinal = _OF_ORDINAL.match(text, end)
+        space = label_key(ordinal["space"]) if ordinal else None
+        if ordinal is not None and space is not None:
+            start = start if holders else ordinal.start("space")
+            holders.insert(0, space)
+            end = ordinal.end()
+            continue
         match = _OF_CLAUSE.match(text, end) or _TO_SCHEDULE.match(text, end)
         outer = key_of(match["word"], match["label"]) if match else None
         if match is None or outer is None or outer.kind == "item":
