@@ -16,6 +16,7 @@ from softlookup.documents.writing import simplified
 
 ZH_DIGITS = "〇○零一二三四五六七八九十百千两壹贰叁肆伍陆柒捌玖拾佰"
 _NAMESPACE_WORDS = "schedule|exhibit|annexure|annex|appendix|attachment|附件|附表|附录|附则"
+_NAMESPACES = frozenset(_NAMESPACE_WORDS.split("|"))
 _EN_WORD = re.compile(
     rf"(section|sec\.|clause|article|art\.|paragraph|sub-?section|sub-?clause|sub-?paragraph|sub-?division|part|chapter|§|{_NAMESPACE_WORDS})s?\s*",
     re.IGNORECASE,
@@ -66,7 +67,7 @@ class LabelKey(NamedTuple):
     @property
     def opens_namespace(self) -> bool:
         """Whether the labels below this one count from the start again (schedules, exhibits, annexes)."""
-        return re.fullmatch(_NAMESPACE_WORDS, self.kind) is not None
+        return self.kind in _NAMESPACES
 
 
 def number_value(numeral: str) -> str:

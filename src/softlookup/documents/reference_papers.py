@@ -97,9 +97,14 @@ class Papers:
     def named_before(self, text: str, start: int) -> bool:
         """Whether the words before a label name another paper: "the Lease Section 4", "Under the MSA, section 3"."""
         window = max(0, start - 90)
-        if _CLAUSES.search(text, window, start):
+        before = text[window:start]
+        if "lauses" in before and _CLAUSES.search(before):
             return True
-        match = _NAME_BEFORE.search(text, window, start) or _LED_BEFORE.search(text, window, start)
+        last = before.rstrip().rpartition(" ")[2]  # a quick look before the search
+        if last.endswith(","):
+            match = _LED_BEFORE.search(text, window, start)
+        else:
+            match = _NAME_BEFORE.search(text, window, start) if last[:1].isupper() else None
         if match is None or _SPACE_WORD.match(text, start):  # a list of exhibits whose lines were joined
             return False
         name = _FIRST_WORD.sub("", match["name"], count=1)
