@@ -14,7 +14,7 @@ from softlookup.documents.reference_labels import LabelKey, label_key
 
 ITEM = r"\((?:[a-z]{1,2}|[A-Z]{1,2}|[ivxl]{1,6}|[IVXL]{1,6}|\d{1,3})\)"
 DOTTED = (
-    r"\d{1,4}[A-Z]?(?:\.\d{1,4}|-\d{1,4})*(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z]))*"
+    r"\d{1,4}[A-Z]?(?:\.\d{1,4}|-\d{1,4}){0,9}(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z])){0,6}"  # bounded: no label has more
     rf"(?:\s?{ITEM}|{ITEM})*(?![\d%])"
 )
 LETTER = (
