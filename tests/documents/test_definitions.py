@@ -411,6 +411,8 @@ def test_a_table_of_definitions_with_and_without_a_column_of_numbers(tmp_path):
 
 
 def test_rows_of_a_table_that_a_page_prints_with_one_blank(tmp_path):
-    text = LISTED.format("“Opening Date” the date of opening\n“Secret\nMatter” all words of a party\n“Fees” the sums due")
+    text = LISTED.format(
+        "“Opening Date” the date of opening\n“Secret\nMatter” all words of a party\n“Fees” the sums due"
+    )
     assert [name for name, _ in terms_read(tmp_path, text)] == ["Opening Date", "Secret Matter", "Fees"]
     assert terms_read(tmp_path, LISTED.format("The parties say that\n“Fees” the word is not clear.")) == []

@@ -203,7 +203,12 @@ def test_items_of_a_definition_by_name_and_by_thereof():
 
 @pytest.mark.parametrize(
     "words",
-    ["Sub-clauses (a) and (b)", "Either of sub-clauses (a) or (b)", "Clause 2.2(a) or (b)", "Clauses 2.2(a) and/or (b)"],
+    [
+        "Sub-clauses (a) and (b)",
+        "Either of sub-clauses (a) or (b)",
+        "Clause 2.2(a) or (b)",
+        "Clauses 2.2(a) and/or (b)",
+    ],
 )
 def test_a_list_of_items_inside_an_item_is_no_list_that_the_item_prints(words):
     text = EN.replace("(b) by breach.", "(b) by breach;\n    (c) both. " + words + " do not apply.").format("", "")
@@ -285,7 +290,10 @@ def test_a_reference_may_begin_a_paragraph(tmp_path, paragraph, expected):
 
 
 def test_articles_joined_by_a_hyphen_are_a_range(tmp_path):
-    text = "ARTICLE 1 - TERM\n\n1.1 One year.\n\nARTICLE 2 - LAW\n\n2.1 Articles 1-2 apply.\n\nARTICLE 3 - END\n\n3.1 It ends.\n"
+    text = (
+        "ARTICLE 1 - TERM\n\n1.1 One year.\n\nARTICLE 2 - LAW\n\n2.1 Articles 1-2 apply.\n\n"
+        "ARTICLE 3 - END\n\n3.1 It ends.\n"
+    )
     assert read_references(tmp_path, text) == [("Articles 1-2", ["Article 1", "Article 2"], "resolved")]
 
 
@@ -314,7 +322,10 @@ Schedule 2
     [
         ("See the Second Schedule.", [("the Second Schedule", ["Schedule 2"], "resolved")]),
         ("See the Second Schedule, paragraph 1.", [("the Second Schedule, paragraph 1", ["Schedule 2/1"], "resolved")]),
-        ("See paragraph 2 of the First Schedule.", [("paragraph 2 of the First Schedule", ["Schedule 1/2"], "resolved")]),
+        (
+            "See paragraph 2 of the First Schedule.",
+            [("paragraph 2 of the First Schedule", ["Schedule 1/2"], "resolved")],
+        ),
         (
             "See paragraphs 1 and 2 of Schedule 2.",
             [
@@ -335,4 +346,8 @@ def test_schedules_by_ordinal_and_lists_of_their_paragraphs(tmp_path, words, exp
 
 def test_a_paragraph_in_a_schedule_is_one_of_its_own(tmp_path):
     found = read_references(tmp_path, SCHEDULES.format("A field.", "See paragraph 2, paragraph 1 and clause 3."))
-    assert [(t, s) for _, t, s in found] == [(["Schedule 2/2"], "resolved"), (["Schedule 2/1"], "resolved"), (["3"], "resolved")]
+    assert [(t, s) for _, t, s in found] == [
+        (["Schedule 2/2"], "resolved"),
+        (["Schedule 2/1"], "resolved"),
+        (["3"], "resolved"),
+    ]

@@ -70,7 +70,12 @@ def test_terms_in_traditional_characters_are_given_as_printed(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("printed", "plain"),
-    [("第一條第二項第三款", "第一条第二款第三项"), ("第一條第二款第三項", "第一条第二款第三项"), ("第一條", "第一条"), ("clause 1", "clause 1")],
+    [
+        ("第一條第二項第三款", "第一条第二款第三项"),
+        ("第一條第二款第三項", "第一条第二款第三项"),
+        ("第一條", "第一条"),
+        ("clause 1", "clause 1"),
+    ],
 )
 def test_the_units_of_taiwan_are_put_in_order(printed: str, plain: str) -> None:
     assert simplified(printed) == plain

@@ -23,7 +23,9 @@ _SHORT = {
     "cl": "clause", "cls": "clause", "s": "section", "sec": "section", "art": "article", "para": "paragraph",
     "par": "paragraph",
 }  # fmt: skip
-_SHORTENED = re.compile(rf"^\s*({'|'.join(sorted(_SHORT, key=len, reverse=True))})(?:\.\s*|\s+)(?=[\dA-Za-z(])", re.IGNORECASE)
+_SHORTENED = re.compile(
+    rf"^\s*({'|'.join(sorted(_SHORT, key=len, reverse=True))})(?:\.\s*|\s+)(?=[\dA-Za-z(])", re.IGNORECASE
+)
 # Schedule 2, paragraph 3
 _INSIDE = re.compile(
     r"^(?P<outer>(?:schedule|exhibit|annex(?:ure)?|appendix|attachment)\s*[\w.-]*)\s*,?\s+(?P<inner>(?:part|para(?:graph)?|clause|section|cl|s)\.?\s.*)$",

@@ -84,7 +84,8 @@ _OR_NAME = re.compile(r"\s+or\s+(?=[A-Z])")
 # “Early Event” and its explanation in the next cell of a table, which may begin with a column of numbers
 _ROW_NUMBER = r"(?:(?:\(?[\w.]{1,8}[.)]?)[ \t]*[\t|][ \t]*)?"
 _TABLED_NAME = re.compile(
-    rf"^[ \t|]*+{_ROW_NUMBER}{_QUOTED}[ \t]*(?:(?:\t|\||[ ]{{3,}})\s*(?=[^\s\"“”])|(?:\n[ \t]*\n|\n)\s*(?=[a-z]|[A-Z][a-z]+[ ][a-z]))",
+    rf"^[ \t|]*+{_ROW_NUMBER}{_QUOTED}[ \t]*"
+    rf"(?:(?:\t|\||[ ]{{3,}})\s*(?=[^\s\"“”])|(?:\n[ \t]*\n|\n)\s*(?=[a-z]|[A-Z][a-z]+[ ][a-z]))",
     re.MULTILINE,
 )
 # the same in a PDF, where one blank parts the cells and the name may be broken over two lines
@@ -96,7 +97,8 @@ _SPACED_NAME = re.compile(
 _SPACED_LEAST = 2
 # rows of a table under the heads "Term" and "Meaning"
 _TERM_HEADS = re.compile(
-    r"^[ \t|]*(?:(?:No\.?|#|Clause|Ref\.?|[\d.]{1,6})[ \t]*[\t|][ \t]*)?(?:Defined\s+)?(?:Terms?|Expressions?|Words?)[ \t]*[\t|][ \t]*"
+    r"^[ \t|]*(?:(?:No\.?|#|Clause|Ref\.?|[\d.]{1,6})[ \t]*[\t|][ \t]*)?(?:Defined\s+)?"
+    r"(?:Terms?|Expressions?|Words?)[ \t]*[\t|][ \t]*"
     r"(?:Meanings?|Definitions?|Interpretation)\b",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -115,10 +117,13 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCED_WITHIN = 600  # characters
-_NO_LABELS = frozenset(("note", "notes", "source", "attention", "address", "email", "tel", "telephone", "fax", "date", "page"))
+_NO_LABELS = frozenset(
+    ("note", "notes", "source", "attention", "address", "email", "tel", "telephone", "fax", "date", "page")
+)
 # **Completion Date**: 1 July, **Deposit** means ten pounds: Markdown prints the names in bold without quotes
 _BOLD_LINE = re.compile(
-    rf"^[ \t>]*+(?:(?:[-*•+]|\(?[\w.]{{1,8}}[.)])[ \t]++)?(?:\*\*|__)([A-Z][\w’'&/()\- ]{{0,60}}?):?(?:\*\*|__)(?:[ \t]*[:–—][ \t]*|[ \t]+(?={_VERB}))"
+    rf"^[ \t>]*+(?:(?:[-*•+]|\(?[\w.]{{1,8}}[.)])[ \t]++)?"
+    rf"(?:\*\*|__)([A-Z][\w’'&/()\- ]{{0,60}}?):?(?:\*\*|__)(?:[ \t]*[:–—][ \t]*|[ \t]+(?={_VERB}))"
     r"(?P<given_here>(?:has|have)\s+the\s+meanings?\b)?",
     re.MULTILINE,
 )
@@ -249,7 +254,7 @@ def _english_definition_sections(text: str, positions: ClausePositions) -> Itera
 
 
 def _unquoted(text: str, start: int, end: int) -> Iterator[Found]:
-    """Names without quotes in a clause of definitions: "Permit: any licence", bold ones, rows under "Term", "Meaning"."""
+    """Names without quotes in a clause of definitions: "Permit: any licence", bold ones, rows under "Term"."""
     labels = [m for m in _BARE_LABEL.finditer(text, start, end) if _is_unquoted(m.group(1))]
     times = Counter(match.group(1) for match in labels)
     labels = [match for match in labels if times[match.group(1)] == 1]  # a page's foot says "Source: ..." again

@@ -29,7 +29,8 @@ _COMMON_WORD = 50  # times as often in small letters: "the Work" is then no term
 _SAME_PARENTHESIS = 120  # characters between two names of one party
 # TARN LIMITED is the company's name, no use of "Tarn"
 _COMPANY_GOES_ON = re.compile(
-    r"(?:[ \n]+[A-Z][\w&]*){0,3}[ \n,]+(?:limited|ltd|plc|inc|llc|llp|corp(?:oration)?|company|gmbh|ag|s\.?a|b\.?v|n\.?v)\b",
+    r"(?:[ \n]+[A-Z][\w&]*){0,3}[ \n,]+"
+    r"(?:limited|ltd|plc|inc|llc|llp|corp(?:oration)?|company|gmbh|ag|s\.?a|b\.?v|n\.?v)\b",
     re.IGNORECASE,
 )
 _PARENTHESIS_ENDS = re.compile(r"[)）\n]")

@@ -30,18 +30,23 @@ _ZH_STEP = re.compile(
 # 第5.2(a)条: a decimal number with its items inside the step
 _ZH_LETTERED = re.compile(r"第?\s*(\d+(?:\.\d+)*\s*(?:\(\s*[^()\s]{1,6}\s*\)\s*)*)[条款项]")
 _PLAIN = re.compile(r"[^()\s]*\)?\s*(?:\(\s*[^()\s]{1,6}\s*\)\s*)*")
+# fmt: off
 _CARDINALS = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty"
-).split()
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)
 _ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-    "sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+)
+# fmt: on
 _WORD_VALUES = {word: str(n) for words in (_CARDINALS, _ORDINALS) for n, word in enumerate(words, 1)}
 ORDINAL = "|".join(_ORDINALS)
 # THE SECOND SCHEDULE
-_ORDINAL_SPACE = re.compile(rf"(?:the\s+)?({ORDINAL})\s+(schedule|exhibit|annexure|annex|appendix|attachment)", re.IGNORECASE)
+_ORDINAL_SPACE = re.compile(
+    rf"(?:the\s+)?({ORDINAL})\s+(schedule|exhibit|annexure|annex|appendix|attachment)", re.IGNORECASE
+)
 _KINDS = {"article": "article", "art.": "article", "part": "part", "chapter": "chapter"} | {
     "分编": "subpart", "编": "part", "章": "chapter", "节": "division",
     "条": "clause", "款": "item", "项": "item", "目": "item",

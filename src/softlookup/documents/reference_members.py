@@ -14,12 +14,13 @@ from softlookup.documents.reference_labels import LabelKey, label_key
 
 ITEM = r"\((?:[a-z]{1,2}|[A-Z]{1,2}|[ivxl]{1,6}|[IVXL]{1,6}|\d{1,3})\)"
 DOTTED = (
-    r"\d{1,4}[A-Z]?(?:\.\d{1,4}|-\d{1,4}){0,9}(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z])){0,6}"  # bounded: no label has more
+    # bounded: no label has more parts
+    r"\d{1,4}[A-Z]?(?:\.\d{1,4}|-\d{1,4}){0,9}(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z])){0,6}"
     rf"(?:\s?{ITEM}|{ITEM})*(?![\d%])"
 )
 LETTER = (
     r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z]))+(?![^\W\u4e00-\u9fff]|[’'&])"  # A.1.2, II.B
-    r"|(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Twelve)(?![\w’'-])(?!\s(?:Hundred|and\s[A-Z]))"  # Article Two
+    r"|(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Twelve)(?![\w’'-])(?!\s(?:Hundred|and\s[A-Z]))"
     r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![^\W\u4e00-\u9fff]|[’'&])[\"”]?)"
 )
 SPACES = ("Schedules?", "Exhibits?", "Annex(?:es)?", "Annexures?", "Appendix", "Appendices", "Attachments?")
@@ -142,7 +143,13 @@ def as_range(member: tuple[Span, LabelKey, LabelKey | None]) -> tuple[Span, Labe
         first, second = (tuple(label.split(".")) for label in decimals.groups())
         if len(first) == len(second) and first[:-1] == second[:-1] and int(first[-1]) < int(second[-1]):
             return span, key._replace(parts=first), key._replace(parts=second)
-    if last is None and ends and len(key.parts) == 1 and key.kind in ("clause", "article") and int(ends[1]) < int(ends[2]):
+    if (
+        last is None
+        and ends
+        and len(key.parts) == 1
+        and key.kind in ("clause", "article")
+        and int(ends[1]) < int(ends[2])
+    ):
         return span, key._replace(parts=(ends[1],)), key._replace(parts=(ends[2],))
     return member
 

@@ -35,7 +35,10 @@ _OF_CLAUSE = re.compile(
 _TO_SCHEDULE = re.compile(
     rf"\s+to\s+(?P<word>(?i:{'|'.join(SPACES)}))\s+(?P<label>{DOTTED}|{LETTER}){END}"
 )  # Annex A to Schedule 2
-_ORDINAL_SPACE = rf"(?:(?i:the)\s+)?(?i:{ORDINAL})\s+(?:Schedule|Exhibit|Annex|Appendix|SCHEDULE|EXHIBIT|ANNEX|APPENDIX)\b(?!\s+[\dA-Z]\b)"
+_ORDINAL_SPACE = (
+    rf"(?:(?i:the)\s+)?(?i:{ORDINAL})\s+"
+    r"(?:Schedule|Exhibit|Annex|Appendix|SCHEDULE|EXHIBIT|ANNEX|APPENDIX)\b(?!\s+[\dA-Z]\b)"
+)
 _OF_ORDINAL = re.compile(rf"\s+(?:of|to|in)\s+(?P<space>{_ORDINAL_SPACE})")  # paragraph 1 of the First Schedule
 _IN_ORDINAL = re.compile(
     rf"(?<![\w-])(?P<space>{_ORDINAL_SPACE})"
@@ -74,7 +77,8 @@ _DASHED_TITLE = re.compile(r"[ ]{1,3}[-–—][ ]{1,3}[A-Z]")  # SCHEDULE B - Ma
 _QUOTED_HEADING = re.compile(r"(?:[.:]|\s[-–—])?[ \t]+[A-Z(]|[.:]?[ \t]*\n")
 # "Clause 1 applies." begins a paragraph with a reference; a heading goes on with a capital or a full stop
 _SENTENCE_AFTER = re.compile(
-    r"(?:,[ ]|[ ]\([A-Z][^()\n]{1,60}\)[ ,]{1,2}|[ ])(?:and|or|to|through|of|above|below|hereof|shall|will|may|must|is|are|was|were|has|"
+    r"(?:,[ ]|[ ]\([A-Z][^()\n]{1,60}\)[ ,]{1,2}|[ ])"
+    r"(?:and|or|to|through|of|above|below|hereof|shall|will|may|must|is|are|was|were|has|"
     r"have|does|do|did|applies|apply|survives?|governs?|contains?|sets?|states?|provides?|requires?|prevails?|remains?|"
     r"continues?|ceases?|limits?|takes?|as|in|which|does|relates?|creates?|deals?|describes?|lists?|also|only|"
     r"cannot|binds?|expires?|ends?|overrides?)\b"
@@ -251,16 +255,15 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
     if line_start == 0 and match.start() > _LABEL_WITHIN:
         return False
     lead = text[line_start : match.start()].strip(" \t#>*|")
-    if lead in ("“", '"') and not is_plural(word) and _QUOTED_HEADING.match(text, match.end()):
-        return True
     if lead:
-        return False
+        return lead in ("“", '"') and not is_plural(word) and _QUOTED_HEADING.match(text, match.end()) is not None
     earlier = text[max(0, line_start - 80) : line_start].rstrip(" \t")
     fresh = not earlier.strip() or earlier.endswith("\n\n") or earlier.rstrip()[-1:] in ".;:。；："
-    if _SENTENCE_AFTER.match(text, match.end()):
-        return False
     rest = text[match.end() : match.end() + 4]
-    return (fresh or bool(re.match(r"\.?(?:\s{2,}|\t|\n)", rest))) and not word.lower().endswith("s")
+    in_sentence = _SENTENCE_AFTER.match(text, match.end()) is not None
+    return (
+        not in_sentence and (fresh or bool(re.match(r"\.?(?:\s{2,}|\t|\n)", rest))) and not word.lower().endswith("s")
+    )
 
 
 def _is_commission(text: str, match: re.Match[str]) -> bool:

@@ -99,9 +99,7 @@ def _other_papers(text: str, terms: Sequence[DefinedTerm]) -> tuple[str, ...]:
     )
 
 
-def _members(
-    text: str, match: re.Match[str], previous: _Previous | None, papers: tuple[str, ...]
-) -> Iterator[Mention]:
+def _members(text: str, match: re.Match[str], previous: _Previous | None, papers: tuple[str, ...]) -> Iterator[Mention]:
     start = match.start()
     before = text[max(0, start - 24) : start]
     if _LABEL_LINE.search(before) and re.match(r"[\s　:：]", text[match.end() : match.end() + 1] or "\n"):

@@ -1,6 +1,6 @@
-"""Which papers a document calls by name: itself ("this Lease", "the Agreement") or another ("the Facilities Agreement").
+"""Which papers a document calls by name: itself ("this Lease", "the Agreement") or another ("the Head Lease").
 
-For references such as "clause 2 of the Head Lease"; not for statutes (``reference_outside.py``).
+For references such as "clause 2 of the Facilities Agreement"; not for statutes (``reference_outside.py``).
 """
 
 from __future__ import annotations
@@ -158,7 +158,9 @@ def _is_other(text: str, term: DefinedTerm) -> bool | None:
     if not named:
         return None
     last = named[-1]
-    if last["which"].lower() == "this":  # "the letter delivered with this Agreement (the "Disclosure Letter")" is another
+    if (
+        last["which"].lower() == "this"
+    ):  # "the letter delivered with this Agreement (the "Disclosure Letter")" is another
         return False if _PAPER.search(term.term) and _shares_noun(last[0], term.term) else None
     rest = before[last.end() :]
     # "the terms agreed between the parties (the "Agreement")" may be these: a generic name needs a date
@@ -166,7 +168,7 @@ def _is_other(text: str, term: DefinedTerm) -> bool | None:
     certain = "certain" in last["which"].lower()
     bound = certain or re.search(_DATED if generic else _BOUND, rest[:160], re.IGNORECASE)
     # the deed (the "Head Lease")
-    close = len(rest.strip(" \t\n(“\"*")) <= len("the ") and len(term.term.split()) > 1 and _PAPER.search(term.term)
+    close = len(rest.strip(' \t\n(“"*')) <= len("the ") and len(term.term.split()) > 1 and _PAPER.search(term.term)
     if _OWN_WORDS.search(rest):
         return None
     is_this = re.search(r"\bthis\s+(?:is|constitutes)\s*$", before[: last.start()], re.IGNORECASE)
