@@ -20,23 +20,9 @@ from softlookup.diagnostics.baseline import (
 from softlookup.diagnostics.head_statistics import head_statistics
 from softlookup.errors import ModelError
 from softlookup.runtime.attention_calls import AttentionCall
+from statistics_runs import run_of
 
 MODEL, TEMPLATE = "a" * 64, "b" * 64
-
-
-def run_of(seed, *, size=1.0, layers=2, changed=()):
-    """One question's layers; ``changed`` maps (layer, head) to a factor of its queries."""
-    generator = torch.Generator().manual_seed(seed)
-    found = {}
-    for layer in range(layers):
-        query = torch.randn(4, 6, 8, generator=generator) * size
-        for at, head, factor in changed:
-            if at == layer:
-                query[head] *= factor
-        key = torch.randn(2, 200, 8, generator=generator)
-        visible = torch.ones(6, 200, dtype=torch.bool).tril(194)
-        found[layer] = head_statistics(AttentionCall(layer, query, key, visible, 8**-0.5, None, None), slice(0, 6))
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +56,7 @@ def test_all_heads_out_of_range_are_one_alert_per_layer_with_their_number(size, 
 
 def test_one_head_far_out_is_named(baseline):
     found = list(baseline_alerts(baseline, run_of(60, changed=[(1, 2, 30.0)])))
-    assert [(alert.monitor, alert.layer, alert.head, alert.heads) for alert in found] == [
-        ("head_entropy_low", 1, 2, 1)
-    ]
+    assert [(alert.monitor, alert.layer, alert.head, alert.heads) for alert in found] == [("head_entropy_low", 1, 2, 1)]
 
 
 def test_a_sink_that_is_gone_and_one_that_is_new(baseline):

@@ -90,6 +90,8 @@ def test_scores_beyond_float32_are_named_by_head(generator):
 
 def test_enormous_scores_still_give_distributions(generator):
     call = make_call(generator, size=1e9)
-    found = head_statistics(AttentionCall(0, call.query.float(), call.key.float(), call.visible, 1.0, None, None), slice(0, 7))
+    found = head_statistics(
+        AttentionCall(0, call.query.float(), call.key.float(), call.visible, 1.0, None, None), slice(0, 7)
+    )
     assert (found.top_mass <= 1.0).all()
     assert np.isfinite(found.heads_apart)

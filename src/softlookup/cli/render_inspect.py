@@ -12,7 +12,7 @@ from softlookup.diagnostics.alerts import condensed
 
 if TYPE_CHECKING:
     from softlookup.diagnostics.alerts import Alert
-    from softlookup.diagnostics.inspection_result import HeadClauses, Inspection, LayerSummary, StripRow
+    from softlookup.diagnostics.inspection_result import ClauseShare, HeadClauses, Inspection, LayerSummary, StripRow
     from softlookup.diagnostics.sinks import Sink
 
 _SHADES = " ·░▒▓█"
@@ -36,7 +36,7 @@ LABELS = {
         "layers": "Entropy per layer (nats; share of ln(visible keys); bank on this document; first token)",
         "baseline": "heads are compared with {n} healthy questions of this model",
         "no_baseline": "no stored baseline of this model: single heads are not judged",
-        "unnumbered": "(no number)", "failure": "The run ended",
+        "failure": "The run ended",
         "first_token": "first token", "delimiter": "delimiter", "content": "document", "template": "template",
         "learned": "learned sink", "column": "column",
         "note": "Attention says where the model looked, not that an answer is right.",
@@ -55,7 +55,7 @@ LABELS = {
         "layers": "各层熵（奈特；占 ln(可见键数) 的比例；题库在本文件上；首词元）",
         "baseline": "各头与该模型 {n} 个正常问题的范围比较",
         "no_baseline": "该模型没有已存基线：不评判单个头",
-        "unnumbered": "（无编号）", "failure": "运行中止",
+        "failure": "运行中止",
         "first_token": "首词元", "delimiter": "分隔符", "content": "文件", "template": "模板",
         "learned": "可学习汇", "column": "列",
         "note": "注意力只说明模型看向何处，不说明回答是否正确。",
@@ -129,8 +129,7 @@ def _strip_lines(rows: tuple[StripRow, ...], bank: int, label: dict[str, str], w
     for row in rows:
         cells = [max(row.mass[start : start + group]) for start in range(0, layers, group)]
         drawn = "".join(_shade(value, top) * repeat for value in cells)
-        name = printable_line(row.clause) or label["unnumbered"]
-        lines.append(f"  {_padded(name, _LABEL_WIDTH)}|{drawn}|")
+        lines.append(f"  {_padded(_name(row, _LABEL_WIDTH), _LABEL_WIDTH)}|{drawn}|")
     count = -(-layers // group) * repeat
     ticks = [" "] * count
     for layer in range(0, layers, 5 if group == 1 else 5 * group):
@@ -151,14 +150,17 @@ def _head_lines(found: Inspection, label: dict[str, str], width: int) -> list[st
     lines = [label["per_head"]]
     if not found.profiled:
         lines += _wrapped("  ", label["middle"], width)
-    return lines + [_head_line(head, label) for head in found.heads[:24]]
+    return lines + [_head_line(head) for head in found.heads[:24]]
 
 
-def _head_line(head: HeadClauses, label: dict[str, str]) -> str:
-    shares = ", ".join(
-        f"{printable_line(share.clause) or label['unnumbered']} {share.mass:+.3f}" for share in head.clauses
-    )
+def _head_line(head: HeadClauses) -> str:
+    shares = ", ".join(f"{_name(share, 22)} {share.mass:+.3f}" for share in head.clauses)
     return f"  {head.layer:>3}.{head.head:<3} {shares}"
+
+
+def _name(place: ClauseShare | StripRow, columns: int) -> str:
+    """The clause's number; the opening words of a passage without one."""
+    return printable_line(place.clause) or f"“{_clipped(printable_line(place.opening), columns - 3)}”"
 
 
 def _sink_lines(found: Inspection, label: dict[str, str], width: int) -> list[str]:

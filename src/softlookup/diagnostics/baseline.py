@@ -30,9 +30,10 @@ SCHEMA = 1
 RANGE_MARGIN = 0.5
 RANGE_FLOOR = 0.15
 # heads of a layer, as a share, that must be out on the same side before the layer is reported; a single head is
-# reported when it is out by as much again
+# reported when it is out by a fifth more, but never for a sink that is gone: heads that search the document leave
+# their sink when they find something
 HEAD_SHARE = 0.34
-FAR = 0.15
+FAR = 0.2
 MEASURES = ("entropy", "normalized_entropy", "first_token")
 
 
@@ -199,7 +200,8 @@ def _beyond(monitor: str, layer: int, values: FloatArray, limits: FloatArray, si
     excess = np.nan_to_num(side * (values - limits), nan=-1.0)
     out = int((excess > 0).sum())
     worst = int(excess.argmax())
-    if out and (out >= HEAD_SHARE * len(values) or excess[worst] > FAR):
+    alone = excess[worst] > FAR and monitor != "head_sink_low"
+    if out and (out >= HEAD_SHARE * len(values) or alone):
         yield Alert(monitor, float(values[worst]), float(limits[worst]), layer, worst, heads=out)
 
 

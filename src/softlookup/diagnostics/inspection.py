@@ -35,7 +35,7 @@ from softlookup.runtime.prefilled import Decoded, Pack
 from softlookup.runtime.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from softlookup.documents.model import Document
+    from softlookup.documents.model import Document, Span
     from softlookup.evidence.reading import QuestionEvidence, Reading
     from softlookup.runtime.attention_calls import AttentionCall
     from softlookup.runtime.observation import LayerObservation
@@ -48,6 +48,7 @@ BANK_QUESTIONS = 12
 UNLIKE_BANK = 0.25
 STRIP_CLAUSES = 8
 HEAD_CLAUSES = 3
+OPENING = 40  # characters of a passage that stand for a clause without a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +213,13 @@ def _strip(
         mass = tuple(round(float(value), 6) for value in calibrated[:, places].sum(axis=1))
         clause = "" if name.startswith("@") else name
         score = round(float(scores[places[0]]), 6)
-        rows.append(StripRow(clause, best.span.start, best.span.end, score, mass))
+        opening = _opening(document, best.span)
+        rows.append(StripRow(clause, opening, best.span.start, best.span.end, score, mass))
     return tuple(rows)
+
+
+def _opening(document: Document, span: Span) -> str:
+    return " ".join(document.text[span.start : min(span.end, span.start + 2 * OPENING)].split())[:OPENING]
 
 
 def _head_clauses(document: Document, reading: Reading, calibrated: FloatArray) -> tuple[HeadClauses, ...]:
@@ -223,6 +229,7 @@ def _head_clauses(document: Document, reading: Reading, calibrated: FloatArray) 
         shares = tuple(
             ClauseShare(
                 clause_label(document, reading.chunks[place].clause),
+                _opening(document, reading.chunks[place].span),
                 reading.chunks[place].span.start,
                 reading.chunks[place].span.end,
                 round(float(calibrated[index, place]), 6),

@@ -22,9 +22,10 @@ _PER_HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class ClauseShare:
-    """A passage and its calibrated tempered mass in one head."""
+    """A passage and its calibrated tempered mass in one head; ``opening``: its first words."""
 
     clause: str
+    opening: str
     start: int
     end: int
     mass: float
@@ -42,9 +43,13 @@ class HeadClauses:
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """A clause and its mass per layer beyond the bank's mean; ``start`` and ``end`` are of its best passage."""
+    """A clause and its mass per layer beyond the bank's mean.
+
+    ``start``, ``end`` and ``opening`` are of its best passage.
+    """
 
     clause: str
+    opening: str
     start: int
     end: int
     score: float
