@@ -44,7 +44,7 @@ def pieces_of(text):
 LOOPS = (
     "The Owner pays. The Owner pays. The Owner pays. The Owner pays.",
     "fee fee fee fee fee fee fee",
-    "Since the Keeper fails to pay the fee of the Keeper fails to pay the fee of the Keeper fails to pay the fee",
+    "It ends when" + " the Keeper fails to pay the fee of" * 3,
     "第一条第一条第一条第一条第一条",
     "乙方应当支付租金，乙方应当支付租金，乙方应当支付租金，乙方应当支付租金",
     "Answer: the notice and the notice and the notice and the notice and the notice and",
