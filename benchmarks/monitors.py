@@ -82,6 +82,8 @@ def main() -> int:
     """Print healthy ranges, false alarms, and what each planted fault raises."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=16)
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first documents")
+    parser.add_argument("--stored", action="store_true", help="judge all documents by the stored baseline")
     parser.add_argument("--questions", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=300, help="stop reading documents after this long")
     parser.add_argument("--write-baseline", type=Path, metavar="FOLDER", help="store the baseline of all documents")
@@ -90,11 +92,11 @@ def main() -> int:
     options = parser.parse_args()
 
     from softlookup import Session
-    from softlookup.diagnostics.baseline import baseline_of, save_baseline
+    from softlookup.diagnostics.baseline import baseline_of, load_baseline, save_baseline
 
     session, begun = Session(), time.perf_counter()
     runs: list[tuple[str, list[Any]]] = []
-    for number, (name, language, text) in enumerate(texts(options.documents)):
+    for number, (name, language, text) in enumerate(texts(options.skip + options.documents)[options.skip :]):
         if time.perf_counter() - begun > options.seconds:
             print(f"stopped after {number} documents")
             break
@@ -108,9 +110,9 @@ def main() -> int:
 
         options.save_runs.write_bytes(pickle.dumps([(n, [m.layers for m in ms]) for n, ms in runs]))
     identity = {"model_sha256": session.source.sha256, "template_sha256": session.template.sha256}
-    fit = [monitor.layers for _, monitors in runs[::2] for monitor in monitors]
-    held = [monitor for _, monitors in runs[1::2] for monitor in monitors]
-    baseline = baseline_of(fit, **identity)
+    fit = [] if options.stored else [monitor.layers for _, monitors in runs[::2] for monitor in monitors]
+    held = [monitor for _, monitors in (runs if options.stored else runs[1::2]) for monitor in monitors]
+    baseline = load_baseline(**identity) if options.stored else baseline_of(fit, **identity)
     raised = Counter()
     alarmed = 0
     for monitor in held:

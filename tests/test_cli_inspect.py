@@ -136,3 +136,21 @@ def test_wrong_calls_are_one_line(inspect, contract, tmp_path):
     assert err.startswith("softlookup: error: the question is empty")
     code, out, err = inspect(tmp_path / "absent.txt", QUESTION)
     assert (code, out, err.count("\n")) == (4, "", 1)
+
+
+def test_a_baseline_is_saved_merged_and_used(inspect, contract):
+    assert json.loads(inspect(contract, QUESTION, "--json")[1])["baseline_runs"] is None
+    code, _, err = inspect(contract, QUESTION, "--save-baseline")
+    assert code == 0
+    assert "baseline: " in err
+    assert json.loads(inspect(contract, QUESTION, "--json", "--save-baseline")[1])["baseline_runs"] == 12
+    assert "compared with 24 healthy questions" in inspect(contract, QUESTION)[1]
+
+
+def test_a_broken_model_makes_no_baseline(inspect, contract, monkeypatch):
+    from softlookup.diagnostics import monitors
+
+    monkeypatch.setattr(monitors, "UNIFORM_THRESHOLD", 0.0)
+    code, _, err = inspect(contract, QUESTION, "--save-baseline")
+    assert code == 5
+    assert "uniform_attention" in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -14,6 +15,7 @@ from softlookup.diagnostics.baseline import (
     baseline_of,
     baselines_directory,
     load_baseline,
+    merged,
     outside_share,
     save_baseline,
 )
@@ -129,3 +131,14 @@ def test_parts_of_different_shapes_are_refused(baseline):
     data["entropy"]["low"] = [[0.0]]
     with pytest.raises(ModelError, match="schema"):
         baseline_from(data, "x")
+
+
+def test_merged_ranges_are_those_of_all_runs(baseline):
+    more = baseline_of([run_of(seed) for seed in range(6, 10)], model_sha256=MODEL, template_sha256=TEMPLATE)
+    both = baseline_of([run_of(seed) for seed in range(10)], model_sha256=MODEL, template_sha256=TEMPLATE)
+    found = merged(baseline, more)
+    assert found.runs == 10
+    for part in ("mean", "low", "high"):
+        np.testing.assert_allclose(getattr(found.entropy, part), getattr(both.entropy, part))
+    with pytest.raises(ModelError, match="different models"):
+        merged(baseline, dataclasses.replace(more, model_sha256="c" * 64))

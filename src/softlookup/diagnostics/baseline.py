@@ -112,6 +112,23 @@ def baseline_of(
     return Baseline(model_sha256, template_sha256, len(usable), **ranges)
 
 
+def merged(first: Baseline, second: Baseline) -> Baseline:
+    """The baseline of both sets of runs. Raises ``ModelError`` for baselines of different models or templates."""
+    same = (first.model_sha256, first.template_sha256) == (second.model_sha256, second.template_sha256)
+    if not same or first.shape != second.shape:
+        raise ModelError("the baselines belong to different models", "delete the stored one and make it again")
+    share = first.runs / (first.runs + second.runs)
+    ranges = {}
+    for name in MEASURES:
+        one, other = getattr(first, name), getattr(second, name)
+        ranges[name] = HeadRange(
+            share * one.mean + (1 - share) * other.mean,
+            np.fmin(one.low, other.low),
+            np.fmax(one.high, other.high),
+        )
+    return Baseline(first.model_sha256, first.template_sha256, first.runs + second.runs, **ranges)
+
+
 def baseline_from(data: Mapping[str, Any], where: str) -> Baseline:
     """The baseline that :meth:`Baseline.to_dict` wrote. Raises ``ModelError`` for anything else."""
     try:
@@ -132,7 +149,8 @@ def baseline_from(data: Mapping[str, Any], where: str) -> Baseline:
 def load_baseline(model_sha256: str, template_sha256: str) -> Baseline | None:
     """The stored baseline of exactly this model under exactly this template; None when there is none."""
     name = _file_name(model_sha256, template_sha256)
-    for place in (resources.files("softlookup.diagnostics") / "baselines" / name, baselines_directory() / name):
+    # the cache first: what was added to the package's own ranges is kept there
+    for place in (baselines_directory() / name, resources.files("softlookup.diagnostics") / "baselines" / name):
         if not place.is_file():
             continue
         found = _read(str(place), place.read_text("utf-8"))
