@@ -244,7 +244,8 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
             if single.endswith(".") and not (wide and final):
                 continue
             strength -= 0.0 if (wide or final) else 0.8
-            strength -= 1.4 if _UNMARKED.fullmatch(label.number) and folded[label.end - 1] == " " else 0.0
+            if _UNMARKED.fullmatch(label.number) and folded[label.end - 1] == " ":
+                strength -= 0.8 if final else 1.4
         found.append(Candidate(gap.end(), label, strength, end, in_line=True))
     for gap in _LOST.finditer(folded, position, end):
         label = label_at(folded, gap.end(), text)

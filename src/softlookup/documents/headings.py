@@ -15,6 +15,7 @@ _MARKUP = re.compile(
 )
 _MAY_BE_MARKUP = re.compile(r"[<*_`\[#>\u200b]")
 _BLANKS = re.compile(r"\s+")
+_LETTER_AFTER = re.compile(r"(?<=[A-Z]{2})[ ][a-z]\Z")  # "PAYMENT a. The price": the label of the first item
 _OTHER_BLANKS = re.compile(r"[^\S ]+")
 _RUN_IN = re.compile(
     r"(?P<name>[^.:\n]{2,110}?(?:\b(?:etc|No|Inc|Co|Corp|U\.S)\.[^.:\n]{0,60}?)?)"
@@ -93,7 +94,7 @@ def _on_line(rest: str, *, whole: bool) -> str:
         return _chinese(rest, whole=whole)
     match = _RUN_IN.match(rest)
     if match and _is_name(match["name"]):
-        return match["name"].strip(" \"“”'’,;-–—")
+        return _LETTER_AFTER.sub("", match["name"]).strip(" \"“”'’,;-–—")
     if (
         whole
         and len(rest) <= 120

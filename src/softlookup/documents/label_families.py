@@ -13,6 +13,7 @@ HARD = (
     "zh-article",
     "part",
     "article",
+    "item",
     "section",
     "decimal",
 )

@@ -15,7 +15,7 @@ from softlookup.documents.model import Flag
 from softlookup.documents.numbering import is_confusable
 from softlookup.documents.outline import DEFINITION, Node
 
-_THROUGH = frozenset(("article", "zh-article", "zh-part", "schedule"))  # numbered through the whole namespace
+_THROUGH = frozenset(("article", "item", "zh-article", "zh-part", "schedule"))  # numbered through the whole namespace
 _Key = tuple[int | None, str, tuple[int, ...]]
 
 

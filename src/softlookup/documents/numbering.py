@@ -64,7 +64,7 @@ _FORMS = (
         r"(?:\([a-z0-9]{1,3}\)){0,3})(?![A-Za-z0-9']))"
     ),
     # ARTICLE V, Article Ten
-    rf"(?P<art>(?P<artw>(?i:article|part|title))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?![A-Za-z0-9])(?!\.\d))",
+    rf"(?P<art>(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?![A-Za-z0-9])(?!\.\d))",
     # Section 4
     (
         rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z])|(?i:{_WORDS})\b)"
@@ -213,7 +213,7 @@ def _simple_reading(match: re.Match[str]) -> tuple[str, int | None]:
     if match["zhp"]:
         return "zh-paren", han_number(match["zhpn"])
     if match["art"]:
-        return ("article" if match["artw"].lower() == "article" else "part"), _numeral(match["artn"])
+        return {"article": "article", "item": "item"}.get(match["artw"].lower(), "part"), _numeral(match["artn"])
     if match["sec"]:
         return "section", _numeral(match["secn"])
     value = int(match["onen"])

@@ -14,6 +14,7 @@ from softlookup.documents.model import LabelSource
 
 _RANK = {
     "schedule": 0, "zh-part": 1, "zh-subpart": 2, "part": 2, "zh-chapter": 3, "article": 4, "zh-division": 4,
+    "item": 4.5,
     "section": 5, "zh-article": 5,
 }  # fmt: skip
 _LIST_STYLES = frozenset(("zh-list", "upper-roman.", "upper-letter.", "decimal1", "decimal1、"))
@@ -44,6 +45,7 @@ class Node:
     recital: bool = False
     introduced: bool = False  # the words before it, those of the item above, lead to a list
     closes: bool = False  # "and" or "or" before it: the last of its list
+    capitals: bool = False  # a heading in capitals follows the label
 
     @property
     def place(self) -> tuple[int, ...]:
@@ -259,7 +261,11 @@ def _continue_open(nodes: Sequence[Node], stack: list[int], index: int) -> bool:
         return False
     # the next number first, then the nearest: a gap is where clauses were left out
     ended = {depth for depth in ahead if nodes[stack[depth]].closes}
-    nearest = min(ahead, key=lambda depth: (steps[depth] != 1, depth in ended, min(steps[depth], 5), -depth))
+    unlike = {depth for depth in ahead if nodes[stack[depth]].capitals != node.capitals}
+    nearest = min(
+        ahead,
+        key=lambda depth: (steps[depth] != 1, depth in ended, depth in unlike, min(steps[depth], 5), -depth),
+    )
     del stack[nearest:]
     return True
 
@@ -281,7 +287,8 @@ def _pop_listed(nodes: Sequence[Node], stack: list[int], index: int) -> None:
     if innermost is None:
         return
     is_inside = innermost < len(stack) - 1
-    if node.introduced and not is_inside and node.style.endswith("()"):
+    below_heading = nodes[stack[innermost]].capitals and not node.capitals
+    if node.introduced and (is_inside or node.style.endswith("()") or below_heading):
         return
     if node.values[:1] == (1,) and is_inside and _continues_later(nodes, index, nodes[stack[innermost]]):
         return

@@ -31,7 +31,7 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
     if (node.style.startswith("decimal") and len(node.values) > 1) or node.style == "zh-article":
         bare = re.sub(r"^(?i:section|clause|article|sec\.|paragraph|§+)\s*", "", number)
         return prefix + bare.replace(" ", "").translate(_PLAIN_DIGITS)
-    if node.style in ("part", "zh-part", "zh-subpart", "zh-chapter", "article"):
+    if node.style in ("part", "zh-part", "zh-subpart", "zh-chapter", "article", "item"):
         return prefix + _title(number)
     return _listed_path(node, clauses, nodes, prefix)
 

@@ -6,6 +6,7 @@ Not for contents lists (``contents_lists.py``), schedules (``schedule_heads.py``
 from __future__ import annotations
 
 import itertools
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
@@ -20,6 +21,8 @@ from softlookup.documents.sequences import Item, accept
 _NEAR_BEGINNING = 15_000
 _HEADING = 120  # characters of a clause label and its heading
 _OPENS = 0.6  # strength that a first label has more for standing right after them
+_CAPITALS = re.compile(r"[\s.:)*_]{0,12}[A-Z][A-Z'’&-]{2,}")
+_FEWEST_HEADED = 5
 _LONGEST_RUNS = 8  # the text of a list of contents is among the longest lists after it
 
 
@@ -132,13 +135,45 @@ def _run_families(
                     may_jump and lists.folded[candidate.label.end - 1 : candidate.label.end] != " "
                 )  # no "64 Main Street"
                 items.append(Item(key, reading.place, candidate.strength + bonus, jumps, boundary))
-        runs = [piece for run in accept(items) for piece in lists.whole(run, name, readings, walls)]
+        runs = [
+            piece for run in _accepted_runs(lists, items, name) for piece in lists.whole(run, name, readings, walls)
+        ]
         runs = [run for run in runs if _credible(candidates, run, name)]
         for run in _without_contents(candidates, runs, readings, name, body):
             found.append(_Run(name, tuple(run), readings))
             for place, key in enumerate(run):
                 chosen.setdefault(key, []).append((len(run), -place, readings[key]))
     return found
+
+
+def _accepted_runs(lists: InlineLists, items: Sequence[Item], name: str) -> list[list[int]]:
+    """Runs of ``items``; clauses with headings in capitals first, when lists of the same style stand inside them.
+
+    One chain cannot follow "5. FEES ... 1. ... 2. ... 6. LAW": it would go on from the inner 2.
+    """
+    if name not in ("decimal1", "decimal1、"):
+        return accept(items)
+    headed = [item for item in items if _is_headed(lists, item.key)]
+    rest = len(items) - len(headed)
+    if len(headed) < _FEWEST_HEADED or rest < 2 or sum(item.values == (1,) for item in items) < 2:
+        return accept(items)
+    longest = max(accept(headed), key=len, default=[])
+    first = next((item.values for item in headed if longest and item.key == longest[0]), ())
+    if len(longest) < 0.8 * len(headed) or first != (1,):
+        return accept(items)
+    starts = [lists.candidates[key].start for key in longest]
+    taken = set(longest)
+    inner = [
+        replace(item, boundary=bisect_left(starts, lists.candidates[item.key].start))
+        for item in items
+        if item.key not in taken
+    ]
+    return sorted([longest, *accept(inner)], key=lambda run: run[0])
+
+
+def _is_headed(lists: InlineLists, key: int) -> bool:
+    end = lists.candidates[key].label.end
+    return bool(_CAPITALS.match(lists.text, end, end + 60))
 
 
 def _opens_clause(candidate: Candidate, reading: Reading, heads: Sequence[int]) -> bool:
@@ -181,17 +216,19 @@ def _without_contents(
         is_inside = name not in HARD and body is not None and candidates[run[0]].start > body
         ended = 2 * sum(candidates[key].ended for key in run) > len(run)
         near = candidates[run[0]].start - candidates[0].start <= _NEAR_BEGINNING
-        is_list = not (is_inside or ended) and _is_crowded(candidates, run) and later.repeats(values, length, name)
+        is_list = (
+            not (is_inside or ended) and _is_crowded(candidates, run, name) and later.repeats(values, length, name)
+        )
         if not is_list and not (name in HARD and len(run) >= 2 and near and later.outgrows(values, length)):
             kept.append(run)
         later.add(values, length)
     return kept[::-1]
 
 
-def _is_crowded(candidates: Sequence[Candidate], run: Sequence[int]) -> bool:
+def _is_crowded(candidates: Sequence[Candidate], run: Sequence[int], name: str) -> bool:
     gaps = sorted(candidates[b].start - candidates[a].start for a, b in itertools.pairwise(run))
-    in_line = 2 * sum(candidates[key].in_line for key in run) > len(run)
-    return len(run) >= 4 and gaps[len(gaps) // 2] < (300 if in_line else 130)
+    is_index = name in HARD and 2 * sum(candidates[key].in_line for key in run) > len(run)
+    return len(run) >= 4 and gaps[len(gaps) // 2] < (300 if is_index else 130)
 
 
 @dataclass(slots=True)

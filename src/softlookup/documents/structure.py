@@ -63,7 +63,7 @@ def build_structure(text: str, blocks: tuple[Block, ...]) -> Structure:
     notes = () if found is not None else (f"more than {MAX_LABELS} possible clause labels: split at paragraphs only",)
     nodes = [] if found is None else _nodes(text, blocks, _labelled(text, folded, found, is_wrapped=is_wrapped))
     mark_recitals(text, nodes)
-    mark_lists(text, nodes)
+    mark_lists(text, blocks, nodes)
     nest(nodes, survey(text, blocks, nodes))
     nodes = with_stretches(text, blocks, with_paragraphs(text, blocks, nodes))
     return Structure(_clauses(text, blocks, nodes), notes)
