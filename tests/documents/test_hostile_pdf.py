@@ -112,7 +112,8 @@ def test_a_trick_beside_the_text_does_not_cost_the_text(tmp_path, name):
 
 def test_pages_beyond_the_limit_are_told(tmp_path, monkeypatch):
     monkeypatch.setattr(pdf_reader, "LIMITS", replace(PDF_PROCESS, pages=20))
-    document = read(tmp_path, pdf_pages([LINES] * 25))
+    pages = [drawn((72, 700, f"{n}. Duty {n} is to keep boat {n}")) for n in range(1, 26)]
+    document = read(tmp_path, pdf_pages(pages))
     states = {row.unit: row.state for row in document.coverage.rows}
     assert document.coverage.pages == 25
     assert list(states.values()).count("read") == 20, "one row a page as far as they were read"

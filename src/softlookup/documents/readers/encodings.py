@@ -68,22 +68,27 @@ def decode(data: bytes, *, encoding: str | None = None, declared: str | None = N
     found = _wide_without_mark(data) or (_damaged_utf8(data) if text is None else None)
     if found is not None:
         return found
+    try:
+        return _by_bytes(data, broken=text is None)
+    except DocumentError:
+        if text is None or b"\0" in data:
+            raise
+        return text, ()  # odd, but strictly UTF-8
+
+
+def _by_bytes(data: bytes, *, broken: bool) -> tuple[str, tuple[str, ...]]:
+    """The encoding that fits best for what is neither UTF-8 nor UTF-16; ``broken``: it is no strict UTF-8."""
     if b"\0" in data:
         raise DocumentError(
             "a text document is required, the file holds binary data",
             "give a DOCX, PDF, HTML, Markdown or text file",
         )
-    if text is None and _looks_like_utf8(data):
+    if broken and _looks_like_utf8(data):
         raise DocumentError(
             "the encoding must be clear, the file looks like UTF-8 with many broken bytes",
             "name the encoding with --encoding (utf-8 shows the broken bytes as U+FFFD), or save the file again",
         )
-    try:
-        return _by_characters(data)
-    except DocumentError:
-        if text is None:
-            raise
-        return text, ()  # odd, but strictly UTF-8
+    return _by_characters(data)
 
 
 def known_codec(name: str) -> str | None:
