@@ -24,6 +24,10 @@ only partly read, 5 model or cache fault, 6 does not fit memory or the model's w
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; prints one line per error, a traceback with --debug."""
+    if sys.stdout is None:  # closed by the caller (">&-"): there is nobody to print for
+        if sys.stderr is not None:
+            _complain("standard output is closed; open it or redirect it to a file")
+        return int(ExitCode.ERROR)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
