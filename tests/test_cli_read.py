@@ -163,7 +163,7 @@ def test_reading_does_not_load_torch(lease):
         (["--text", "--json"], "--json"),
         (["--text", "--terms", "--refs"], "--terms, --refs"),
         (["--clause", "2", "--refs"], "--refs"),
-        (["--password-env", ""], "got none"),
+        (["--password-env", ""], "empty"),
         (["--member", "EX-10"], "EDGAR"),
         (["--member", " "], "empty"),
     ],
