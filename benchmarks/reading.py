@@ -21,61 +21,12 @@ import time
 import zlib
 from pathlib import Path
 
-_WORDS = [
-    "the",
-    "Buyer",
-    "shall",
-    "pay",
-    "to",
-    "the",
-    "Supplier",
-    "within",
-    "thirty",
-    "days",
-    "after",
-    "receipt",
-    "of",
-    "an",
-    "invoice",
-    "for",
-    "Goods",
-    "that",
-    "were",
-    "delivered",
-    "under",
-    "an",
-    "Order",
-    "unless",
-    "the",
-    "parties",
-    "agree",
-    "otherwise",
-    "in",
-    "writing",
-    "and",
-    "no",
-    "delay",
-    "in",
-    "payment",
-    "releases",
-    "either",
-    "party",
-    "from",
-    "its",
-    "duty",
-    "to",
-    "keep",
-    "the",
-    "Plant",
-    "insured",
-    "against",
-    "loss",
-    "and",
-    "damage",
-    "of",
-    "any",
-    "kind",
-]
+_SENTENCE = (
+    "the Buyer shall pay to the Supplier within thirty days after receipt of an invoice for Goods that were delivered "
+    "under an Order unless the parties agree otherwise in writing and no delay in payment releases either party from "
+    "its duty to keep the Plant insured against loss and damage of any kind"
+)
+_WORDS = _SENTENCE.split()
 _READ = (
     "import sys\nfrom softlookup.documents.read import read_document\n"
     "d = read_document(sys.argv[1])\nassert 'torch' not in sys.modules\n"

@@ -257,5 +257,5 @@ def _one(style: str, value: int | None, inserted: int = 0) -> tuple[Reading, ...
 
 
 def is_confusable(printed: str) -> bool:
-    """True for a label that hides what it is, with a Cyrillic "а" that looks like a Latin one or invisible characters."""
+    """True for a label with letters that look like Latin ones ("(а)" with a Cyrillic а) or invisible characters."""
     return any(character in _LOOKS_LIKE for character in printed) or _INVISIBLE.search(printed) is not None
