@@ -50,6 +50,7 @@ class _Paragraphs:
         self._blocks = [b for b in blocks if b.kind in ("paragraph", "list_item") and not b.label]
         self._block_starts = [block.span.start for block in self._blocks]
         self._new: list[Node] = []
+        self._made: set[int] = set()  # where the new nodes start
         self._adopted: dict[int, Node] = {}  # old node -> new parent
         self._item_before: dict[int, int] = {}  # id of a new node -> old node that it stands beside
 
@@ -121,6 +122,7 @@ class _Paragraphs:
                 parent=index, source="inferred",
             )  # fmt: skip
             self._new.append(new)
+            self._made.add(block.span.start)
             following = bisect_left(self._starts, block.span.start)
             for at in range(following, last):
                 parent = self._nodes[at].parent
@@ -180,8 +182,9 @@ class _Paragraphs:
         for block in self._inside(self._nodes[index].label_end, end):
             if self._is_flush(block, members):
                 start = block.span.start
-                if any(node.start == start for node in self._new[-1:]):
+                if start in self._made:  # it is a 款, or text after another list
                     return
+                self._made.add(start)
                 new = Node(start, start, start, style="paragraph", parent=self._nodes[index].parent, source="inferred")
                 self._new.append(new)
                 self._item_before[id(new)] = index
