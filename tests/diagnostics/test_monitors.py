@@ -115,6 +115,19 @@ def test_a_wrong_scale_hidden_in_the_weights_is_seen_against_the_baseline(fault,
     assert ("head_entropy_low" if factor > 1 else "head_entropy_high") in found
 
 
+def test_a_thorough_monitor_computes_the_output_of_every_layer_again(tiny_loaded):
+    loaded = tiny_loaded("llama")
+    found = {}
+    with planted(loaded.model, "mask after softmax"):
+        reading = prefill(loaded, PromptTemplate(loaded.tokenizer), CONTRACT)
+        suffix = reading.template.suffix(QUESTIONS[0])
+        for thorough in (False, True):
+            monitor = AttentionMonitor(suffix.question_length, thorough=thorough)
+            reading.answer(suffix, max_new_tokens=1, callback=monitor, wanted=lambda: False)
+            found[thorough] = [alert.layer for alert in monitor.alerts() if alert.monitor == "kernel_mismatch"]
+    assert found == {False: [0], True: [0, 1, 2]}
+
+
 def test_nothing_observed_is_no_alert():
     assert AttentionMonitor(3).alerts() == ()
 

@@ -50,12 +50,15 @@ _PLAIN_SCALE = frozenset({
 })  # fmt: skip
 
 
-def implementation_alerts(call: AttentionCall, rows: slice, config: Any = None) -> Iterator[Alert]:
-    """Alerts of one layer; ``config`` is the model's, None leaves the scale untested."""
+def implementation_alerts(
+    call: AttentionCall, rows: slice, config: Any = None, *, output: bool = True
+) -> Iterator[Alert]:
+    """Alerts of one layer; ``config`` is the model's, None leaves the scale untested, as ``output`` the output."""
     if config is not None:
         yield from _scale_alerts(call, config)
     yield from _mask_alerts(call, rows)
-    yield from _output_alerts(call, rows)
+    if output:
+        yield from _output_alerts(call, rows)
 
 
 def _scale_alerts(call: AttentionCall, config: Any) -> Iterator[Alert]:

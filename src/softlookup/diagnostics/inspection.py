@@ -93,7 +93,7 @@ def inspect_reading(document: Document, reading: Reading, question: str, options
     suffix = reading.prefilled.template.suffix(question)
     rows = slice(0, suffix.question_length)
     config = reading.prefilled.loaded.model.config
-    monitor = AttentionMonitor(suffix.question_length, config, options.baseline, mass_rows=None)
+    monitor = AttentionMonitor(suffix.question_length, config, options.baseline, thorough=True)
     per_head = PassageMass(reading.profile, reading.passage_map, 1)
     layer_mass = _layer_mass(reading)
 
