@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 LENGTHS = (1500, 700, 3200, 5000, 2200, 11000)  # characters
 
 
-def texts(count: int) -> list[tuple[str, str, str]]:
+def texts(count: int, longest: int) -> list[tuple[str, str, str]]:
     """(name, language, text) of openings of contracts, the two languages in turn."""
     shared = Path(os.environ.get("SOFTLOOKUP_SHARED", HERE.parents[1] / "shared")) / "data"
     samples = HERE.parent / "samples"
@@ -35,7 +35,7 @@ def texts(count: int) -> list[tuple[str, str, str]]:
         files = chinese if zh else english
         path = files[(number * 7) % len(files)]
         text = path.read_text("utf-8", errors="replace")
-        size = LENGTHS[number % len(LENGTHS)] // (2 if zh else 1)
+        size = min(longest, LENGTHS[number % len(LENGTHS)]) // (2 if zh else 1)
         start = (number * 1800) % max(1, len(text) - size)
         found.append((f"{path.name}@{start}", "zh" if zh else "en", text[start : start + size]))
     return found
@@ -83,6 +83,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=16)
     parser.add_argument("--skip", type=int, default=0, help="leave out the first documents")
+    parser.add_argument("--longest", type=int, default=11000, metavar="CHARACTERS")
     parser.add_argument("--stored", action="store_true", help="judge all documents by the stored baseline")
     parser.add_argument("--questions", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=300, help="stop reading documents after this long")
@@ -96,7 +97,9 @@ def main() -> int:
 
     session, begun = Session(), time.perf_counter()
     runs: list[tuple[str, list[Any]]] = []
-    for number, (name, language, text) in enumerate(texts(options.skip + options.documents)[options.skip :]):
+    for number, (name, language, text) in enumerate(
+        texts(options.skip + options.documents, options.longest)[options.skip :]
+    ):
         if time.perf_counter() - begun > options.seconds:
             print(f"stopped after {number} documents")
             break
