@@ -7,7 +7,6 @@ from the body or small, or the text runs on over it from one page to the next, a
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +15,10 @@ from softlookup.documents.model import BlockKind
 from softlookup.documents.readers.pdf_breaks import opens_label, starts_after_break
 from softlookup.documents.readers.pdf_gaps import Gaps
 from softlookup.documents.readers.pdf_lines import Line, Page
+from softlookup.documents.readers.pdf_old_print import above_marks, inner_marks
 from softlookup.documents.readers.pdf_page_numbers import is_page_number, names_itself, old_marks, page_numbers
+from softlookup.documents.readers.pdf_patterns import BARE, is_label, pattern_of, recurs
 
-_DIGITS = re.compile(r"\d+")
-_BARE = re.compile(r"\d{1,4}(?=\s)")
-_ROMAN_END = re.compile(r"(?<![^\s\-–—|])[ivxlc]{1,7}(?![^\s\-–—|])")
 _BAND = 0.14  # share of the page height, at each end, where they stand
 _DEPTH = 4  # lines at the top and bottom of a page where running headers stand
 _ROUNDS = 3  # what stands below a header that was found may be one too
@@ -33,7 +31,6 @@ _INTRUDERS = 0.1  # share of its pages; on no more others may the body reach the
 _NEIGHBOURS = 2  # pages before and behind its own of which that is asked
 _APART = 0.6  # of its pages, on which a running line is apart from the body
 _SMALL = 0.94  # of the size of the body
-_FLOATING = 5  # pages with the same line above their page number, wherever that stands
 
 Place = tuple[int, int]
 Kept = dict[int, list[tuple[int, str]]]
@@ -58,7 +55,8 @@ def furniture(pages: Sequence[Page]) -> dict[Place, str]:
     if len(pages) < 2:
         return _on_one_page(pages, Gaps(pages))
     removed.update(old_marks(pages))
-    removed.update(_floating(pages, removed))
+    removed.update(above_marks(pages, removed))
+    removed.update(inner_marks(pages, removed))
     for _ in range(_ROUNDS):
         found = _round(pages, removed)
         if not found:
@@ -79,7 +77,7 @@ def _is_upper(line: Line, page: Page) -> bool:
 def _on_one_page(pages: Sequence[Page], gaps: Gaps) -> dict[Place, str]:
     """Page numbers of a single page, where nothing recurs: at its edge, apart, and with a word or dashes."""
     return {
-        place: _pattern(line.text)
+        place: pattern_of(line.text)
         for page in pages
         for place, line in _edges(page, {}, 1).items()
         if names_itself(line.text) and gaps.is_apart(place, {place}, is_header=_is_upper(line, page))
@@ -104,7 +102,7 @@ def _round(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, s
         for page in pages
     }
     numbers = _numbers(pages, removed, gaps)
-    found = {place: _pattern(edges[place].text) for place in numbers}
+    found = {place: pattern_of(edges[place].text) for place in numbers}
     likely = [g for g in groups if _is_outside(g, pages, kept) and (_is_steady(g.on, pages) or _runs_on(g.on, kept))]
     beside = {place for group in likely for place in group.places} | set(removed)
     beside |= {place for place, line in edges.items() if is_page_number(line.text)}
@@ -112,7 +110,7 @@ def _round(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, s
     seen: set[str] = set()
     for place, line in sorted(edges.items(), key=lambda item: item[0]):
         text = line.text.strip()
-        if place in running and (text in seen or not _is_label(text)):
+        if place in running and (text in seen or not is_label(text)):
             found[place] = running[place]
         seen.add(text)  # where a label stands first, it may be the heading itself
     return found
@@ -140,17 +138,6 @@ def _edges(page: Page, removed: Mapping[Place, str], depth: int = _DEPTH) -> dic
     return {p: line for p, line in lines.items() if _in_band(line, page.height) and len(line.text) <= _LONGEST}
 
 
-def _pattern(text: str) -> str:
-    """The line without its numbers: what recurs from page to page. A label keeps them."""
-    plain = " ".join(text.split())
-    return plain if _is_label(plain) else _DIGITS.sub("#", _ROMAN_END.sub("#", plain))
-
-
-def _is_label(text: str) -> bool:
-    """True for a line with a clause label; a bare number before a word may as well be that of the page."""
-    return opens_label(text) and not _BARE.match(text)
-
-
 def _groups(pages: Sequence[Page], edges: Mapping[Place, Line]) -> list[_Group]:
     """Lines that recur at the same place of several pages."""
     by_number = {page.number: page for page in pages}
@@ -158,7 +145,7 @@ def _groups(pages: Sequence[Page], edges: Mapping[Place, Line]) -> list[_Group]:
     for place, line in edges.items():
         page = by_number[place[0]]
         is_header = _is_upper(line, page)
-        lines[_pattern(line.text), is_header].append((_distance(line, page, is_header=is_header), place))
+        lines[pattern_of(line.text), is_header].append((_distance(line, page, is_header=is_header), place))
     groups: list[_Group] = []
     for (pattern, is_header), found in lines.items():
         found.sort()
@@ -169,7 +156,7 @@ def _groups(pages: Sequence[Page], edges: Mapping[Place, Line]) -> list[_Group]:
                 on = {}
             on.setdefault(number, index)
         groups.append(_Group(pattern, is_header, on))
-    return [g for g in groups if _recurs(g.pattern, g.on) and _counts(g, edges)]
+    return [g for g in groups if recurs(g.pattern, g.on) and _counts(g, edges)]
 
 
 def _distance(line: Line, page: Page, *, is_header: bool) -> float:
@@ -181,12 +168,8 @@ def _counts(group: _Group, edges: Mapping[Place, Line]) -> bool:
     """False for bare numbers before the same words that do not go up with the pages: those are labels."""
     if not opens_label(edges[next(iter(group.on.items()))].text):
         return True
-    numbers = [(_BARE.match(edges[place].text), place[0]) for place in group.on.items()]
+    numbers = [(BARE.match(edges[place].text), place[0]) for place in group.on.items()]
     return len({int(match[0]) - page for match, page in numbers if match}) <= 1
-
-
-def _recurs(pattern: str, on: Mapping[int, int]) -> bool:
-    return len(on) >= 3 and len(on) >= 0.3 * (max(on) - min(on) + 1) and _names(pattern)
 
 
 def _is_outside(group: _Group, pages: Sequence[Page], kept: Kept) -> bool:
@@ -208,7 +191,7 @@ def _is_running(group: _Group, edges: Mapping[Place, Line], kept: Kept, beside: 
     apart = sum(gaps.is_apart(place, beside, is_header=group.is_header) for place in group.places)
     if max(small, apart) >= _APART * len(group.on):
         return True
-    return not _is_label(group.pattern) and (len(group.on) >= _LONG_RUN or _runs_on(group.on, kept))
+    return not is_label(group.pattern) and (len(group.on) >= _LONG_RUN or _runs_on(group.on, kept))
 
 
 def _is_steady(on: Mapping[int, int], pages: Sequence[Page]) -> bool:
@@ -233,34 +216,5 @@ def _runs_on(on: Mapping[int, int], kept: Kept) -> bool:
     return going > 0 and going >= 0.25 * known
 
 
-def _floating(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, str]:
-    """Lines that stand, apart from the body, right above page numbers of an earlier print."""
-    groups: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)
-    for page in pages:
-        seen = [i for i, line in enumerate(page.lines) if line.aside is None and line.top > line.bottom]
-        order = sorted(seen, key=lambda i: page.lines[i].bottom)
-        if len(order) < 2 or (page.number, order[0]) not in removed:
-            continue
-        line = page.lines[order[1]]
-        if len(line.text) <= _LONGEST:
-            middle = round((line.left + line.right) / 2 / _SAME_PLACE)
-            groups[_pattern(line.text), middle][page.number] = order[1]
-    groups = {
-        key: on for key, on in groups.items() if len(on) >= _FLOATING and _recurs(key[0], on) and not _is_label(key[0])
-    }
-    gaps = Gaps(pages, {*removed, *(place for on in groups.values() for place in on.items())})
-    found: dict[Place, str] = {}
-    for (pattern, _), on in groups.items():
-        if sum(gaps.is_apart(place, {place}, is_header=False) for place in on.items()) >= _APART * len(on):
-            found.update(dict.fromkeys(on.items(), pattern))
-    return found
-
-
 def _in_band(line: Line, height: float) -> bool:
     return height <= 0 or line.top == line.bottom or line.top > (1 - _BAND) * height or line.bottom < _BAND * height
-
-
-def _names(pattern: str) -> bool:
-    """False for what recurs by chance: "None", "Title:", redaction marks."""
-    letters = sum(character.isalpha() for character in pattern)
-    return (letters >= 6 and not pattern.endswith(":")) or ("#" in pattern and letters > 0)
