@@ -15,7 +15,7 @@ from softlookup.documents.model import BlockKind
 from softlookup.documents.readers.pdf_breaks import opens_label, starts_after_break
 from softlookup.documents.readers.pdf_gaps import Gaps
 from softlookup.documents.readers.pdf_lines import Line, Page
-from softlookup.documents.readers.pdf_old_print import above_marks, inner_marks
+from softlookup.documents.readers.pdf_old_print import inner_marks, page_ends
 from softlookup.documents.readers.pdf_page_numbers import is_page_number, names_itself, old_marks, page_numbers
 from softlookup.documents.readers.pdf_patterns import BARE, is_label, pattern_of, recurs
 
@@ -55,7 +55,7 @@ def furniture(pages: Sequence[Page]) -> dict[Place, str]:
     if len(pages) < 2:
         return _on_one_page(pages, Gaps(pages))
     removed.update(old_marks(pages))
-    removed.update(above_marks(pages, removed))
+    removed.update(page_ends(pages, removed))
     removed.update(inner_marks(pages, removed))
     for _ in range(_ROUNDS):
         found = _round(pages, removed)

@@ -14,38 +14,62 @@ _NUMBER = re.compile(r"\s{0,9}(\d{1,4})\s*\Z")
 _LONGEST = 300  # characters; a longer line is text
 _SAME_PLACE = 3.0  # points
 _FLOATING = 5  # pages with the same line above their page number
+_LONG_RUN = 20  # pages that end with the same line, whatever stands below
+_STEADY = 0.7  # of the pages from the first to the last of these
+_ROUNDS = 3
 _APART = 0.6  # of them, on which it is apart from the body
 
 Place = tuple[int, int]
 
 
-def above_marks(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, str]:
-    """Lines that stand, apart from the body, right above page numbers of an earlier print."""
+def page_ends(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, str]:
+    """Lines that end pages wherever these end, apart from the body: page after page, or above a page number."""
+    found: dict[Place, str] = {}
+    for _ in range(_ROUNDS):
+        known = {**removed, **found}
+        groups = _last_lines(pages, known)
+        gaps = Gaps(pages, {*known, *(place for on in groups.values() for place in on.items())})
+        more: dict[Place, str] = {}
+        for (pattern, _), on in groups.items():
+            if sum(gaps.is_apart(place, {place}, is_header=False) for place in on.items()) >= _APART * len(on):
+                more.update(dict.fromkeys(on.items(), pattern))
+        if not more:
+            break
+        found.update(more)
+    return found
+
+
+def _last_lines(pages: Sequence[Page], known: Mapping[Place, str]) -> dict[tuple[str, int], dict[int, int]]:
+    """(pattern, middle) of what recurs as the lowest line of a page above those ``known``: page -> line index."""
     groups: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)
+    below: set[Place] = set()  # above a line that is known
     for page in pages:
         seen = [i for i, line in enumerate(page.lines) if line.aside is None and line.top > line.bottom]
         order = sorted(seen, key=lambda i: page.lines[i].bottom)
-        if len(order) < 2 or (page.number, order[0]) not in removed:
+        at = next((at for at, i in enumerate(order) if (page.number, i) not in known), None)
+        if at is None or len(page.lines[order[at]].text) > _LONGEST:
             continue
-        line = page.lines[order[1]]
-        if len(line.text) <= _LONGEST:
-            middle = round((line.left + line.right) / 2 / _SAME_PLACE)
-            groups[pattern_of(line.text), middle][page.number] = order[1]
-    groups = {
-        key: on for key, on in groups.items() if len(on) >= _FLOATING and recurs(key[0], on) and not is_label(key[0])
+        line = page.lines[order[at]]
+        groups[pattern_of(line.text), _middle(line)][page.number] = order[at]
+        if at:
+            below.add((page.number, order[at]))
+    return {
+        key: on
+        for key, on in groups.items()
+        if recurs(key[0], on)
+        and not is_label(key[0])
+        and (sum(place in below for place in on.items()) >= _FLOATING or _is_steady(on))
     }
-    gaps = Gaps(pages, {*removed, *(place for on in groups.values() for place in on.items())})
-    found: dict[Place, str] = {}
-    for (pattern, _), on in groups.items():
-        if sum(gaps.is_apart(place, {place}, is_header=False) for place in on.items()) >= _APART * len(on):
-            found.update(dict.fromkeys(on.items(), pattern))
-    return found
+
+
+def _is_steady(on: Mapping[int, int]) -> bool:
+    return len(on) >= _LONG_RUN and len(on) >= _STEADY * (max(on) - min(on) + 1)
 
 
 def inner_marks(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, str]:
     """Page ends of the earlier print inside a page: bare numbers, one more than that of the page before.
 
-    They stand below each other with the numbers that end pages, and apart from the body; so does their footer.
+    They stand in one column with the numbers that end pages and are apart from the body; so is their footer.
     """
     lines = {(page.number, i): line for page in pages for i, line in enumerate(page.lines)}
     marks = {p: m for p in removed if (m := _NUMBER.match(lines[p].text))}
@@ -66,7 +90,7 @@ def inner_marks(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Pla
                 above = (page.number, order[at - 1])
                 line = page.lines[above[1]]
                 group = {place, above} if at and (line.text.strip(), _middle(line)) in footers else {place}
-                if all(gaps.is_apart(place, group, is_header=side) for side in (True, False)):
+                if any(gaps.is_apart(place, group, is_header=side) for side in (True, False)):
                     found.update({one: pattern_of(lines[one].text) for one in group})
                     last += 1
     return found
