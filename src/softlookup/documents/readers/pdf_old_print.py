@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 
 from softlookup.documents.readers.pdf_gaps import Gaps
 from softlookup.documents.readers.pdf_lines import Line, Page
+from softlookup.documents.readers.pdf_page_numbers import names_itself
 from softlookup.documents.readers.pdf_patterns import is_label, pattern_of, recurs
 
 _NUMBER = re.compile(r"\s{0,9}(\d{1,4})\s*\Z")
 _LONGEST = 300  # characters; a longer line is text
 _SAME_PLACE = 3.0  # points
 _FLOATING = 5  # pages with the same line above their page number
-_LONG_RUN = 20  # pages that end with the same line, whatever stands below
-_STEADY = 0.7  # of the pages from the first to the last of these
+_LONG_RUN = 20  # pages that end with the same line, with or without a number
 _ROUNDS = 3
 _APART = 0.6  # of them, on which it is apart from the body
 
@@ -43,6 +43,7 @@ def _last_lines(pages: Sequence[Page], known: Mapping[Place, str]) -> dict[tuple
     """(pattern, middle) of what recurs as the lowest line of a page above those ``known``: page -> line index."""
     groups: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)
     below: set[Place] = set()  # above a line that is known
+    named: set[str] = set()  # patterns of what can be nothing but a page number
     for page in pages:
         seen = [i for i, line in enumerate(page.lines) if line.aside is None and line.top > line.bottom]
         order = sorted(seen, key=lambda i: page.lines[i].bottom)
@@ -51,19 +52,20 @@ def _last_lines(pages: Sequence[Page], known: Mapping[Place, str]) -> dict[tuple
             continue
         line = page.lines[order[at]]
         groups[pattern_of(line.text), _middle(line)][page.number] = order[at]
+        if names_itself(line.text):
+            named.add(pattern_of(line.text))
         if at:
             below.add((page.number, order[at]))
     return {
         key: on
         for key, on in groups.items()
-        if recurs(key[0], on)
-        and not is_label(key[0])
-        and (sum(place in below for place in on.items()) >= _FLOATING or _is_steady(on))
+        if key[0] in named
+        or (
+            recurs(key[0], on)
+            and not is_label(key[0])
+            and (len(on) >= _LONG_RUN or sum(place in below for place in on.items()) >= _FLOATING)
+        )
     }
-
-
-def _is_steady(on: Mapping[int, int]) -> bool:
-    return len(on) >= _LONG_RUN and len(on) >= _STEADY * (max(on) - min(on) + 1)
 
 
 def inner_marks(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, str]:
