@@ -28,7 +28,7 @@ _TURNS = 4  # left or right pages, each with the same line: no title either
 _LONGEST = 300  # characters; a longer line is text
 _SAME_PLACE = 3.0  # points
 _INTRUDERS = 0.1  # share of its pages; on no more others may the body reach the place of a running line
-_NEIGHBOURS = 2  # pages before and behind its own of which that is asked
+_MANY = 8  # pages; of a line on fewer, the pages before and behind are asked too
 _APART = 0.6  # of its pages, on which a running line is apart from the body
 _SMALL = 0.94  # of the size of the body
 
@@ -122,9 +122,9 @@ def _numbers(pages: Sequence[Page], removed: Mapping[Place, str], gaps: Gaps) ->
     outermost = {place for page in pages for place in _edges(page, removed, 1)}
     apart = {
         place
-        for place in outermost
-        for is_header in (True, False)
-        if gaps.is_apart(place, {*removed, place}, is_header=is_header)
+        for page in pages
+        for place, line in _edges(page, removed, 1).items()
+        if gaps.is_apart(place, {*removed, place}, is_header=_is_upper(line, page))
     }
     return page_numbers(edges, outermost, apart)
 
@@ -175,7 +175,8 @@ def _counts(group: _Group, edges: Mapping[Place, Line]) -> bool:
 def _is_outside(group: _Group, pages: Sequence[Page], kept: Kept) -> bool:
     """True when hardly any line of the body stands as near to the edge of its page as the lines of the group."""
     by_number = {page.number: page for page in pages}
-    first, last = min(group.on) - _NEIGHBOURS, max(group.on) + _NEIGHBOURS
+    near = 1 if len(group.on) < _MANY else 0
+    first, last = min(group.on) - near, max(group.on) + near
     reach = max(_distance(by_number[n].lines[i], by_number[n], is_header=group.is_header) for n, i in group.on.items())
     intruders = 0
     for page in pages:
