@@ -47,3 +47,14 @@ def test_rows_stay_rows(left, right):
 
 def test_lines_far_below_each_other_stay_rows():
     assert f"{LEFT[0]}\t{RIGHT[0]}" in side_by_side(LEFT[:2], RIGHT[:2], step=26).text
+
+
+def test_points_that_fill_their_lines_are_paragraphs():
+    points = [f"{n}. The yard mends all the boats of pier {n} of the harbour" for n in range(14, 20)]
+    lines = [(72.0, 700.0 - 14 * n, text) for n, text in enumerate(points)]
+    assert read_pdf(build([sheet(lines)])).text.splitlines() == points
+    wrapped = [
+        (72.0, 700.0, "14. The yard mends all the boats that are named in clause"),
+        (72.0, 686.0, "3. of the list"),
+    ]
+    assert "\n" not in read_pdf(build([sheet(wrapped)])).text

@@ -15,6 +15,7 @@ _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w{0,5}\s*\Z|…{2,}\s*\d*\s*\Z")
 HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—\U00020000-\U0003ffff]")
 _DEFINES = re.compile(r"[“\"][A-Z][^”\"]{1,60}[”\"]\s{1,3}(?:means?|shall mean|has the meaning|is defined)\b")
 _GOES_ON = re.compile(r"(?:[,，、]|(?<![^ ])(?:and|or|the|of|to|by|in|for|with|an?|any|such|this|its|as|at|on|from))\Z")
+_POINT = re.compile(r"(\d{1,3})\.\s")
 _SAME_LEFT = 3.0  # points
 _LONGEST_LABEL = 14  # characters, with the blank after it
 _TAIL = 400  # characters at the end of a line that decide
@@ -79,11 +80,18 @@ def starts(before: Line, line: Line, text: str, pitch: float, right: float) -> b
     if is_row or (final and (_DEFINES.match(text) or (pitch and gap > 1.15 * pitch))):
         return True
     short = right > 0 and before.right < right - 0.12 * right
-    if opens_label(text) and (final or short or abs(line.left - before.left) > 0.5):
+    aside = abs(line.left - before.left) > 0.5
+    if opens_label(text) and (final or short or aside or _is_next(previous, text)):
         return True
     if short and (final or not text[0].islower()):
         return not previous.endswith((",", "，", "、")) or final
     return final and line.left > before.left + 12.0 and abs(line.left - _text_left(before)) > 3.0
+
+
+def _is_next(previous: str, text: str) -> bool:
+    """True for "16. ..." below "15. ...": points of a list whose lines are full and end without a full stop."""
+    one, other = _POINT.match(previous), _POINT.match(text)
+    return one is not None and other is not None and int(other[1]) == int(one[1]) + 1
 
 
 def continues_cell(before: Line, line: Line) -> bool:
