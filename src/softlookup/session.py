@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 from softlookup.cost.strategy import MAX_QUESTION_TOKENS, RESERVED_TOKENS, Strategy, choose_strategy
 from softlookup.documents.model import Document
 from softlookup.documents.read import read_document
-from softlookup.errors import CapacityError, DocumentError, UsageError
+from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
 from softlookup.evidence.answer import Answer, Seconds
 from softlookup.evidence.assembly import RunFacts, assemble_answer
 from softlookup.evidence.question_bank import language_of, question_bank
@@ -26,8 +26,10 @@ from softlookup.runtime.progress import Progress, no_progress
 from softlookup.runtime.token_count import TokenCounter
 
 if TYPE_CHECKING:
+    from softlookup.diagnostics.inspection_result import Inspection
     from softlookup.documents.readers import ReadKeywords
     from softlookup.evidence.reading import Reading
+    from softlookup.runtime.observation import LayerObservation
     from softlookup.runtime.prompt import PromptTemplate
 
 DEFAULT_ALPHA = 0.05
@@ -152,18 +154,60 @@ class OpenDocument:
         """Ask several questions; the document is read once for all of them (or once per group when retrieved)."""
         for question in questions:
             self._check_question(question)
-        if not self.chunks:  # a scanned file, for instance: the reader accounts for it in the coverage
-            skipped = [f"{row.unit}: {row.reason or row.state}" for row in self.document.coverage.skipped[:2]]
-            raise DocumentError(
-                f"no text could be read from {self.document.source.path} ({'; '.join(skipped)})",
-                "ask a file with text: run OCR on a scanned one first",
-            )
+        self._check_text()
         size = max(1, len(questions)) if self.strategy.strategy == "full_context" else QUESTIONS_PER_CONTEXT
         for start in range(0, len(questions), size):
             group = questions[start : start + size]
             reading = self.reading(group)
             for question in group:
                 yield self._ask(question, reading)
+
+    def inspect(self, question: str) -> Inspection:
+        """What every layer and head did with ``question``; raises as :meth:`ask`.
+
+        Reads the document once more under observation where the model can be observed.
+        """
+        from softlookup.diagnostics.baseline import load_baseline
+        from softlookup.diagnostics.inspection import InspectOptions, inspect_reading
+
+        self._check_question(question)
+        self._check_text()
+        session, options = self.session, self.session.options
+        reading, prefill = self._observed_reading(question)
+        return inspect_reading(
+            self.document,
+            reading,
+            question,
+            InspectOptions(
+                options.alpha,
+                options.max_answer_tokens,
+                load_baseline(session.source.sha256, session.template.sha256),
+                prefill,
+                session.progress,
+            ),
+        )
+
+    def _observed_reading(self, question: str) -> tuple[Reading, Mapping[int, LayerObservation] | None]:
+        """A new reading, and the column sums of its prefill; None for these where observation is refused."""
+        from softlookup.attention.stats import StatsRequest
+        from softlookup.runtime.observe import observe
+
+        full = self.strategy.strategy == "full_context"
+        context = full_context(self.document) if full else self._retrieve([question])
+        request = StatsRequest(lse=False, entropy=False, max_weight=False, argmax=False, sink_mass=None, key_mass=True)
+        try:
+            with observe(self.session.loaded, request) as run:
+                return self._read(context), run.layers
+        except ModelError:  # NaN among them: what the question's rows show is told by the monitors
+            return self._read(context), None
+
+    def _check_text(self) -> None:
+        if not self.chunks:  # a scanned file, for instance: the reader accounts for it in the coverage
+            skipped = [f"{row.unit}: {row.reason or row.state}" for row in self.document.coverage.skipped[:2]]
+            raise DocumentError(
+                f"no text could be read from {self.document.source.path} ({'; '.join(skipped)})",
+                "ask a file with text: run OCR on a scanned one first",
+            )
 
     def _check_question(self, question: str) -> None:
         if not question.strip():
@@ -220,13 +264,20 @@ class OpenDocument:
         return Reading(prefilled, context, without_contents(self.document, self.chunks))
 
     def _ask(self, question: str, reading: Reading) -> Answer:
+        from softlookup.diagnostics.alerts import condensed
+        from softlookup.diagnostics.baseline import load_baseline
         from softlookup.diagnostics.monitors import AttentionMonitor
+        from softlookup.diagnostics.symptoms import answer_pieces, symptoms
 
-        options = self.session.options
+        options, loaded = self.session.options, self.session.loaded
         start = time.perf_counter()
         reading.calibration(language_of(question), self.session.progress)
         self._pending["calibrate"] = time.perf_counter() - start
-        monitor = AttentionMonitor(reading.prefilled.template.suffix(question).question_length)
+        monitor = AttentionMonitor(
+            self.session.template.suffix(question).question_length,
+            loaded.model.config,
+            load_baseline(loaded.source.sha256, self.session.template.sha256),
+        )
         evidence, decoded = reading.ask(
             question,
             alpha=options.alpha,
@@ -237,10 +288,12 @@ class OpenDocument:
         self.session.progress("answer", 1.0)
         spent = {**self._pending, "question": decoded.question_seconds, "answer": decoded.answer_seconds}
         self._pending = {}
+        pieces = answer_pieces(loaded.tokenizer, decoded.ids)
+        noticed = symptoms(pieces, decoded.text, self.document, monitor.layers, monitor.baseline)
         run = RunFacts(
             self.strategy,
             options.alpha,
-            tuple(str(alert) for alert in monitor.alerts()),
+            tuple(str(alert) for alert in condensed((*monitor.alerts(), *noticed))),
             Seconds(**spent, total=sum(spent.values())),
         )
         lexical = self.lexical.scores(question)

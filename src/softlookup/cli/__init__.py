@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_ask(commands)
     _add_read(commands)
+    _add_inspect(commands)
     _add_plan(commands)
     _add_model(commands)
     return parser
@@ -129,6 +130,20 @@ def _add_read(commands: argparse._SubParsersAction[_Parser]) -> None:
     run.add_read_arguments(read)
     _add_common(read)
     read.set_defaults(run=run.read)
+
+
+def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import inspect as run
+
+    inspect = commands.add_parser(
+        "inspect",
+        help="what every layer and head did with a question: alerts, clause x layer strip, sinks, entropy",
+        description='example: softlookup inspect contract.docx "Who may terminate?"',
+    )
+    run.add_inspect_arguments(inspect)
+    _add_document_options(inspect)
+    _add_model_options(inspect)
+    inspect.set_defaults(run=run.inspect)
 
 
 def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:

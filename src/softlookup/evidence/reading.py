@@ -63,6 +63,11 @@ class Reading:
         self.profile = profile or _profile(prefilled)
         self._calibrations: dict[Language, Calibration] = {}
 
+    @property
+    def passage_map(self) -> PassageMap:
+        """Which passage every document token belongs to."""
+        return self._map
+
     def calibration(self, language: Language, progress: Progress | None = None) -> Calibration:
         """Run the bank of ``language`` once; later calls return the same object."""
         known = self._calibrations.get(language)
