@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -234,9 +234,7 @@ def reciprocal_ranks(scores: FloatArray, gold: IntArray) -> FloatArray:
 
 def binomial_tail(hits: int, trials: int, probability: float) -> float:
     """P(at least ``hits`` of ``trials``)."""
-    terms = (
-        math.comb(trials, k) * probability**k * (1 - probability) ** (trials - k) for k in range(hits, trials + 1)
-    )
+    terms = (math.comb(trials, k) * probability**k * (1 - probability) ** (trials - k) for k in range(hits, trials + 1))
     return min(1.0, math.fsum(terms))
 
 
@@ -281,4 +279,4 @@ def _merit(scores: Scores) -> tuple[float, float]:
 
 
 def _measured(fallback: HeadProfile) -> HeadProfile:
-    return HeadProfile(fallback.heads, fallback.weights, profiled=True, languages=fallback.languages, note=fallback.note)
+    return replace(fallback, profiled=True)
