@@ -20,7 +20,10 @@ from near_miss_questions import NEAR_MISSES
 CONTRACT = """LEASE between Kestrel Mills Limited ("Landlord") and Ada Quist of Dock 4 ("Tenant").
 1. The Landlord repairs the roof. 2. The Tenant may terminate on notice of ninety days and pays a fee of 2,500.
 3. Either party may assign. 4. The Guarantor pays 40,000."""
-CONTRACT_ZH = "出租人：青石公司，承租人：秦小满。一、出租人修理屋顶。二、承租人可以解除合同，须付五千元。三、任何一方可以转让。四、保证人付款。"
+CONTRACT_ZH = (
+    "出租人：青石公司，承租人：秦小满。一、出租人修理屋顶。二、承租人可以解除合同，须付五千元。"
+    "三、任何一方可以转让。四、保证人付款。"
+)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +113,7 @@ def test_most_near_misses_warn():
     warned = []
     for name, label, question in NEAR_MISSES:
         contract = contracts[name]
-        (passage,) = (
-            p for p in contract.passages if re.search(rf"(?:^|\n){re.escape(label)}", gold_text(contract, p))
-        )
+        (passage,) = (p for p in contract.passages if re.search(rf"(?:^|\n){re.escape(label)}", gold_text(contract, p)))
         warned.append(bool(not_mentioned(question, [gold_text(contract, passage)], contract.text)))
     assert len(warned) >= 40
     assert sum(warned) / len(warned) >= 0.8

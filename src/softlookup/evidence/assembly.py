@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from softlookup.runtime.prefilled import Decoded
 
 MAX_PAIRS = 3
+# more heads than a profile chooses are the middle layers, named by a phrase
+MAX_LISTED_HEADS = 32
 # of a clause, when its words are searched: the document itself may be its innermost clause
 MAX_CLAUSE_CHARS = 4_000
 _UNAVAILABLE: dict[Language, str] = {
@@ -252,7 +254,10 @@ def _coverage(document: Document, strategy: Strategy, tokens_read: int) -> Cover
 def model_summary(source: ModelSource, template_sha256: str, profile: HeadProfile) -> ModelSummary:
     """Identity of the model and of the heads that were read."""
     layers = sorted({layer for layer, _ in profile.heads})
-    heads = profile.heads if profile.profiled else f"all heads of layers {layers[0]} to {layers[-1]} (not profiled)"
+    heads: tuple[tuple[int, int], ...] | str = profile.heads
+    if not profile.profiled or len(heads) > MAX_LISTED_HEADS:
+        state = "no choice of heads did better on planted questions" if profile.profiled else "not profiled"
+        heads = f"all heads of layers {layers[0]} to {layers[-1]} ({state})"
     return ModelSummary(source.name, source.sha256, template_sha256, heads)
 
 

@@ -171,11 +171,14 @@ def profile_state(source: ModelSource) -> str:
     path = profile_path(source.sha256)
     if not path.is_file():
         return "not profiled: the middle layers are read; run `softlookup model profile`"
-    content = read_profile(path)
+    try:
+        content = read_profile(path)
+    except ModelError as error:
+        return f"refused: {error}"
     key = content.get("key")
     stated = key.get("version") if isinstance(key, dict) else None
     if stated != ProfileKey("", "", "").version:
-        return f"the stored profile {path} is of another version of the method and is refused: profile the model again"
+        return f"refused: the stored profile {path} is of another version of the method; profile the model again"
     if content["kind"] == "unavailable":
         return f"attention evidence unavailable: {content['note']}"
     which = f"{len(content['heads'])} heads" if content["kind"] == "profiled" else "the middle layers did best"
