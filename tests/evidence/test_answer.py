@@ -42,7 +42,7 @@ ANSWER = Answer(
 # the published JSON: a change here is a change of the schema, and its number must change as well
 DOCUMENTED = {
     "": "schema question outcome needs_review reason answer p_value alpha citations ranking evidence_score plan "
-    "coverage alerts document model seconds",
+    "coverage alerts document model seconds reasons",
     "citations": "clause heading start end page quote quote_check score p_value via why boxes",
     "ranking": "start end clause score",
     "plan": "strategy reason document_tokens context_tokens window",
