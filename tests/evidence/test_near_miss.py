@@ -45,6 +45,8 @@ CONTRACT_ZH = (
         ("What does Zebra pay?", "The Guarantor pays.", ()),  # the document knows no Zebra
         ("Does the supplier pay?", "The Guarantor pays.", ()),  # nor a supplier
         ("Is there a merger, takeover or audit?", "Any takeover needs consent.", ()),  # alternatives
+        ("What happens after a merger?", "For reasons beyond its control.", ("merger",)),
+        ("What happens after a merger?", "On a Change of Control.", ()),
         ("Is a merger or an audit allowed?", "The roof is repaired.", ("merger", "audit")),
         ("What does clause 400 say of the roof?", "The roof is repaired.", ()),  # a clause, no amount
     ],

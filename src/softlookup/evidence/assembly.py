@@ -97,7 +97,7 @@ def assemble_answer(
         invented = unsupported_values(decoded.text, [citation.quote for citation in (*cited, *added)])
         if invented:
             reasons.append(f"the answer names values that the cited passages do not contain: {', '.join(invented)}")
-        missing = not_mentioned(question, _cited_texts(document, (*cited, *added)), document.text)
+        missing = not_mentioned(question, _cited_texts(document, cited, added), document.text)
         if missing:
             reasons.append(near_miss_reason(missing, language_of(question)))
         if not decoded.finished:
@@ -188,12 +188,12 @@ def _outcome(
     return "conflict", [f"while writing its answer the model looked at {name}, which your question did not point to"]
 
 
-def _cited_texts(document: Document, cited: Sequence[Citation]) -> list[str]:
-    """Quotes, and of each quote's clause the own words and the headings above: what a reader of the clause sees."""
-    texts = []
+def _cited_texts(document: Document, cited: Sequence[Citation], added: Sequence[Citation]) -> list[str]:
+    """What a reader of the citations sees: the clauses that were cited, their headings, and the added quotes."""
+    texts = [f"{citation.heading}\n{citation.quote}" for citation in (*cited, *added)]
     for citation in cited:
         clause = document.clause_at(citation.start)
-        texts += [citation.quote, document.text[clause.span.start : clause.span.end][:MAX_CLAUSE_CHARS]]
+        texts.append(document.text[clause.span.start : clause.span.end][:MAX_CLAUSE_CHARS])
         texts += [above.heading for above in document.ancestors(clause.index)]
     return texts
 

@@ -25,6 +25,7 @@ _EVERYBODY_ZH = re.compile("双方|各方|任何一方|任一方|一方|对方|�
 _LETTERED_ZH = re.compile("[甲乙丙丁]方")
 # a question that lists alternatives asks about one of them
 _OR = re.compile(r"\bor\b|\bsuch as\b|或|还是|、", re.IGNORECASE)
+_CHANGE_OF_CONTROL = re.compile(r"\bchange\s(?:of|in)\s(?:the\s)?control\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]{0,40}")
 _CLAUSE_NUMBER = re.compile(
     r"\b(?:section|clause|article|schedule|exhibit|annex|appendix|paragraph)\s[\dIVXLC.()a-z]{1,12}"
@@ -143,7 +144,7 @@ def _found_zh(text: str, group: Iterable[str]) -> str | None:
 
 
 def _words(text: str) -> set[str]:
-    return {match.group().lower() for match in _WORD.finditer(text)}
+    return {match.group().lower() for match in _WORD.finditer(_CHANGE_OF_CONTROL.sub(" changeofcontrol ", text))}
 
 
 def _mentions(words: set[str], word: str) -> bool:

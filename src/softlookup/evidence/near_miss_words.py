@@ -52,14 +52,14 @@ _ROLES_ZH = """
 托运人 托运方
 监理人 监理
 """
-# stems; behind the bar those that are an answer but no question ("when does it end?" asks for any duration)
+# stems ("changeofcontrol" is one word here, for "control" alone is no event); behind the bar those that are an answer but no question ("when does it end?" asks for any duration)
 _EVENTS_EN = """
 terminat cancel rescin dissol | withdraw end expir
 renew extension prolong | extend
 insolven bankrup liquidat | receiver winding administrat creditor
 assign novat | transfer
 death die dies died | deceas
-merger merge merging acquisition takeover | acqui control consolidat amalgamat
+merger merge merging acquisition takeover | acqui changeofcontrol consolidat amalgamat
 strike lockout | industrial labour labor majeure
 fire flood earthquake storm lightning | weather majeure disaster god
 recall
