@@ -11,12 +11,12 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from softlookup.documents.numbering import han_number, roman_number
+from softlookup.documents.numbering import FOLD, han_number, roman_number
 
 ZH_DIGITS = "〇○零一二三四五六七八九十百千两壹贰叁肆伍陆柒捌玖拾佰"
 _NAMESPACE_WORDS = "schedule|exhibit|annexure|annex|appendix|attachment|附件|附表|附录|附则"
 _EN_WORD = re.compile(
-    rf"(section|sec\.|clause|article|art\.|paragraph|subsection|sub-?clause|part|chapter|§|{_NAMESPACE_WORDS})s?\s*",
+    rf"(section|sec\.|clause|article|art\.|paragraph|sub-?section|sub-?clause|sub-?paragraph|sub-?division|part|chapter|§|{_NAMESPACE_WORDS})s?\s*",
     re.IGNORECASE,
 )
 # lower-case "i" is a list letter and stays as printed; so do the single letters C, D, L and M
@@ -33,7 +33,11 @@ _KINDS = {"article": "article", "art.": "article", "part": "part", "chapter": "c
     "条": "clause", "款": "item", "项": "item", "目": "item",
 }  # fmt: skip
 # where a label of one kind is looked for, best first: "Section 5" may be printed as "ARTICLE V"
-FALLBACKS = {"clause": ("clause", "article"), "article": ("article", "clause"), "item": ("item", "clause")}
+FALLBACKS = {
+    "clause": ("clause", "article"),
+    "article": ("article", "clause", "roman"),
+    "item": ("item", "clause"),
+}
 
 
 # kinds that group clauses and are not counted with them
@@ -75,7 +79,8 @@ def label_key(printed: str) -> LabelKey | None:
     >>> label_key("第二十三条第（二）款第1项") == label_key("第二十三条（二）第1项")
     True
     """
-    text = unicodedata.normalize("NFKC", printed).strip().strip(".、:,;\"“”' ")
+    # a Cyrillic "(а)" is found under the Latin one that it looks like
+    text = unicodedata.normalize("NFKC", printed).translate(FOLD).strip().strip(".、:,;\"“”' ")
     lettered = _ZH_LETTERED.fullmatch(text)
     text = lettered.group(1).strip() if lettered and "(" in text else text
     steps = list(_ZH_STEP.finditer(text))
@@ -130,6 +135,13 @@ def _plain_label(kind: str, bare: str, items: tuple[str, ...]) -> LabelKey | Non
     ):
         return None
     return LabelKey(kind or "clause", (*(number_value(piece) for piece in pieces), *items))
+
+
+def roman_heading(number: str) -> LabelKey | None:
+    """The key of a heading that is a Roman numeral alone: "III." may be called Article III."""
+    bare = number.strip(". ")
+    value = roman_number(bare) if _ROMAN.fullmatch(bare) else None
+    return None if value is None else LabelKey("roman", (str(value),))
 
 
 def head_length(printed: str) -> int:

@@ -14,14 +14,14 @@ from softlookup.documents.writing import has_chinese
 _NUM = rf"[{ZH_DIGITS}\d０-９]+(?:[.．][\d０-９]+)*"
 _ITEM = rf"[（(]\s?(?:[{ZH_DIGITS}\d０-９]{{1,4}}|[a-zA-Z]{{1,4}})\s?[)）]"
 _ONE = rf"(?:{_NUM}(?:{_ITEM})*|{_ITEM})"
-_MANY_GLUE = r"\s*(?:、|和|及|与|或|以及|或者|至|到|~|～|—|-)\s*"
+_MANY_GLUE = r"\s*(?:、|和|及|与|或|以及|或者|至|到|~|～|—|-)(?:\s*第)?\s*"  # blanks have one place each
 _UNIT = rf"(?:分?编|章|节|条(?!件)|款|项(?!目)|目)(?:之[{ZH_DIGITS}]+)?"
-_STEP = rf"第\s*{_ONE}(?:{_MANY_GLUE}第?\s*{_ONE}){{0,9}}\s*{_UNIT}"
+_STEP = rf"第\s*{_ONE}(?:{_MANY_GLUE}{_ONE}){{0,9}}\s*{_UNIT}"
 _TAIL = rf"(?:\s?{_ITEM}\s*(?:款|项(?!目)|目)?)"  # 第二十三条（二）
 _STEPS = rf"{_STEP}(?:{_STEP}|{_TAIL})*"
 _ANNEX = rf"(?:附件|附表|附录)\s*[“\"]?(?:[{ZH_DIGITS}]{{1,3}}|\d{{1,2}}|[A-Z](?![A-Za-z]))[”\"]?"
 _MENTION = re.compile(
-    rf"(?P<annex>{_ANNEX})(?:(?:的|之|中的?|项下)?\s*(?P<inside>{_STEPS}))?|(?P<steps>{_STEPS})"
+    rf"(?P<annex>{_ANNEX})(?:(?P<inner>{_ANNEX})|(?:的|之|中的?|项下)?\s*(?P<inside>{_STEPS}))?|(?P<steps>{_STEPS})"
     rf"|(?<![\d.])(?P<dotted>\d+(?:\.\d+)+(?:{_ITEM})*)\s*(?:条|款|项(?!目))(?:{_STEP}|{_TAIL})*"
     rf"|(?P<bare>{_ITEM})\s*(?:款|项(?!目))"
 )
@@ -85,6 +85,10 @@ def _members(text: str, match: re.Match[str], previous: _Previous | None) -> Ite
     if match["bare"] and not listed and not _BASE.search(before):
         return
     external = listed.mention.external if listed else _is_outside(text, before)
+    outer, inner = (label_key(match[group]) if match["inner"] else None for group in ("annex", "inner"))
+    if outer is not None and inner is not None:  # 附件一附表A
+        yield Mention(Span(start, match.end()), inner, external=external, within=(outer,))
+        return
     keys = list(_keys(match))
     for span, key, printed in keys:
         mention = Mention(span, key, external=external, head=head_length(printed), listed=bool(listed) or len(keys) > 1)
@@ -180,7 +184,7 @@ def _keys(match: re.Match[str]) -> Iterator[tuple[Span, LabelKey, str]]:
             yield Span(first, end), key, label
 
 
-_SHARED = re.compile(rf"第\s*{_ONE}(?:{_MANY_GLUE}第?\s*{_ONE})+\s*(?P<unit>{_UNIT})$")
+_SHARED = re.compile(rf"第\s*{_ONE}(?:{_MANY_GLUE}{_ONE}){{1,9}}\s*(?P<unit>{_UNIT})$")
 
 
 def _shared_step(printed: str) -> re.Match[str] | None:
