@@ -52,7 +52,8 @@ _ROLES_ZH = """
 托运人 托运方
 监理人 监理
 """
-# stems ("changeofcontrol" is one word here, for "control" alone is no event); behind the bar those that are an answer but no question ("when does it end?" asks for any duration)
+# stems; behind the bar those that mention an event without asking for it ("when does it end?" asks for any duration);
+# "changeofcontrol" is one word here, for "control" alone is no event
 _EVENTS_EN = """
 terminat cancel rescin dissol | withdraw end expir
 renew extension prolong | extend
