@@ -116,6 +116,11 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="error rate of 'evidence found' on off-topic questions (default 0.05)",
     )
     ask.add_argument("--max-answer-tokens", type=int, default=80, metavar="N", help="longest answer (default 80)")
+    ask.add_argument(
+        "--handover",
+        metavar="FILE",
+        help="also write questions, clauses, reasons and coverage for the person who decides (.html, .csv, .json)",
+    )
     ask.set_defaults(run=run.ask)
 
 
@@ -162,9 +167,10 @@ def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import commands as run
+    from softlookup.cli.profile import add_profile_arguments, profile_model
 
     model = commands.add_parser(
-        "model", help="fetch, list or describe models", description="example: softlookup model pull"
+        "model", help="fetch, list, describe or profile models", description="example: softlookup model pull"
     )
     actions = model.add_subparsers(metavar="ACTION", required=True)
     pull = actions.add_parser(
@@ -179,7 +185,11 @@ def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:
     info = actions.add_parser("info", help="what a model is and what it can hold")
     _add_model_options(info, context=False)
     info.set_defaults(run=run.model_info)
-    for action in (pull, listing, info):
+    profile = actions.add_parser("profile", help="find the heads of a model that serve as evidence, and store them")
+    add_profile_arguments(profile)
+    _add_common(profile)
+    profile.set_defaults(run=profile_model)
+    for action in (pull, listing, info, profile):
         action.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
