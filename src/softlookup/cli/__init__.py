@@ -24,9 +24,8 @@ only partly read, 5 model or cache fault, 6 does not fit memory or the model's w
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; prints one line per error, a traceback with --debug."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if not _streams_are_open():
+        return int(ExitCode.ERROR)
     options = _parser().parse_args(arguments)
     try:
         code = int(options.run(options))
@@ -52,6 +51,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"internal error ({type(error).__name__}: {error}); run again with --debug and report it")
         return int(ExitCode.ERROR)
     return code
+
+
+def _streams_are_open() -> bool:
+    """Make the streams print any text; False, and a complaint, when the caller closed stdout (">&-")."""
+    if sys.stdout is None:
+        if sys.stderr is not None:
+            _complain("standard output is closed; open it or redirect it to a file")
+        return False
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    return True
 
 
 class _Parser(argparse.ArgumentParser):
@@ -80,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_ask(commands)
     _add_read(commands)
+    _add_inspect(commands)
     _add_plan(commands)
     _add_model(commands)
     return parser
@@ -104,6 +116,11 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="error rate of 'evidence found' on off-topic questions (default 0.05)",
     )
     ask.add_argument("--max-answer-tokens", type=int, default=80, metavar="N", help="longest answer (default 80)")
+    ask.add_argument(
+        "--handover",
+        metavar="FILE",
+        help="also write questions, clauses, reasons and coverage for the person who decides (.html, .csv, .json)",
+    )
     ask.set_defaults(run=run.ask)
 
 
@@ -118,6 +135,20 @@ def _add_read(commands: argparse._SubParsersAction[_Parser]) -> None:
     run.add_read_arguments(read)
     _add_common(read)
     read.set_defaults(run=run.read)
+
+
+def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import inspect as run
+
+    inspect = commands.add_parser(
+        "inspect",
+        help="what every layer and head did with a question: alerts, clause x layer strip, sinks, entropy",
+        description='example: softlookup inspect contract.docx "Who may terminate?"',
+    )
+    run.add_inspect_arguments(inspect)
+    _add_document_options(inspect)
+    _add_model_options(inspect)
+    inspect.set_defaults(run=run.inspect)
 
 
 def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -136,9 +167,10 @@ def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import commands as run
+    from softlookup.cli.profile import add_profile_arguments, profile_model
 
     model = commands.add_parser(
-        "model", help="fetch, list or describe models", description="example: softlookup model pull"
+        "model", help="fetch, list, describe or profile models", description="example: softlookup model pull"
     )
     actions = model.add_subparsers(metavar="ACTION", required=True)
     pull = actions.add_parser(
@@ -153,7 +185,11 @@ def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:
     info = actions.add_parser("info", help="what a model is and what it can hold")
     _add_model_options(info, context=False)
     info.set_defaults(run=run.model_info)
-    for action in (pull, listing, info):
+    profile = actions.add_parser("profile", help="find the heads of a model that serve as evidence, and store them")
+    add_profile_arguments(profile)
+    _add_common(profile)
+    profile.set_defaults(run=profile_model)
+    for action in (pull, listing, info, profile):
         action.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

@@ -11,7 +11,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from softlookup.documents.numbering import han_number, roman_number
+from softlookup.documents.numbering import FOLD, han_number, roman_number
 from softlookup.documents.writing import simplified
 
 ZH_DIGITS = "〇○零一二三四五六七八九十百千两壹贰叁肆伍陆柒捌玖拾佰"
@@ -100,7 +100,8 @@ def label_key(printed: str) -> LabelKey | None:
     >>> label_key("第二十三条第（二）款第1项") == label_key("第二十三条（二）第1项")
     True
     """
-    text = simplified(unicodedata.normalize("NFKC", printed)).strip().strip(".、:,;\"“”' ")
+    # a Cyrillic "(а)" is found under the Latin one that it looks like
+    text = simplified(unicodedata.normalize("NFKC", printed).translate(FOLD)).strip().strip(".、:,;\"“”' ")
     ordinal = _ORDINAL_SPACE.fullmatch(text)
     if ordinal:
         return LabelKey(ordinal[2].lower(), (number_value(ordinal[1]),))
