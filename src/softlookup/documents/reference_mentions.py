@@ -111,8 +111,12 @@ class Mention(NamedTuple):
     bare: bool = False
 
 
-def english_mentions(text: str, papers: Papers) -> Iterator[Mention]:
-    """Mentions such as "Section 5.1(a)", each member of a list of its own, ranges as one."""
+def english_mentions(text: str, papers: Papers | None = None) -> Iterator[Mention]:
+    """Mentions such as "Section 5.1(a)", each member of a list of its own, ranges as one.
+
+    ``papers`` tell which contract is this one; without them only the text does, and not its defined terms.
+    """
+    papers = Papers(text) if papers is None else papers
     end = 0
     for match in _MENTION_EN.finditer(text):
         if match.start() < end or _is_printed_label(text, match) or _is_commission(text, match):
