@@ -1,0 +1,42 @@
+"""Layouts that mix styles of labels: headings 一、 and "II." above decimals, and lists inside clauses."""
+
+# ruff: noqa: E501  (document fragments are easier to check on one line)
+
+from __future__ import annotations
+
+from .trees import by_path, paths, tree
+
+
+def _levels(text: str) -> list[tuple[str, int]]:
+    return [(clause.path, clause.level) for clause in tree(text) if clause.number]
+
+
+def test_chinese_headings_hold_the_decimals_with_their_number():
+    text = "一、船只\n1.1 甲方出借船只。\n1.2 乙方归还船只。\n二、渔网\n2.1 甲方出借渔网。\n2.1.1 小网。\n2.2 乙方收下。\n三、责任\n3.1 乙方赔偿。\n"
+    assert _levels(text) == [
+        ("一", 0), ("1.1", 1), ("1.2", 1), ("二", 0), ("2.1", 1), ("2.1.1", 2), ("2.2", 1), ("三", 0), ("3.1", 1),
+    ]  # fmt: skip
+    assert by_path(text)["1.2"].span.end == text.index("二、")
+
+
+def test_chinese_headings_hold_decimals_that_count_anew_below_each():
+    text = "一、船只\n1.1 甲方出借。\n1.2 乙方归还。\n二、渔网\n1.1 甲方出借。\n三、责任\n1.1 乙方赔偿。\n"
+    assert [level for _, level in _levels(text)] == [0, 1, 1, 0, 1, 0, 1]
+
+
+def test_a_chinese_list_inside_a_decimal_clause_stays_inside():
+    text = "1.1 船只包括下列各项：\n一、小艇；\n二、大船。\n1.2 渔网包括下列各项：\n一、拖网；\n二、围网。\n1.3 其他。\n"
+    assert [level for _, level in _levels(text)] == [0, 1, 1, 0, 1, 1, 0]
+
+
+def test_a_digit_among_chinese_headings_goes_on_with_them():
+    text = "一、船只\n1.1 甲方出借。\n二、渔网\n2.1 甲方出借。\n2.2 乙方收下。\n3、责任\n3.1 乙方赔偿。\n"
+    assert _levels(text)[-2:] == [("3", 0), ("3.1", 1)]
+
+
+def test_roman_headings_between_decimals_stand_above_them():
+    text = "1.01 Boats are lent.\n\n1.02 Nets are lent.\n\nII. Definitions\n\n2.01 A boat floats.\n\n2.02 A net does not.\n\nIII. Price\n\n3.01 Ten a day.\n"
+    assert _levels(text) == [
+        ("1.01", 0), ("1.02", 0), ("II", 0), ("2.01", 1), ("2.02", 1), ("III", 0), ("3.01", 1),
+    ]  # fmt: skip
+    assert paths("I. Boats\n\n" + text)[0] == "I"
