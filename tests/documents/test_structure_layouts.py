@@ -40,3 +40,13 @@ def test_roman_headings_between_decimals_stand_above_them():
         ("1.01", 0), ("1.02", 0), ("II", 0), ("2.01", 1), ("2.02", 1), ("III", 0), ("3.01", 1),
     ]  # fmt: skip
     assert paths("I. Boats\n\n" + text)[0] == "I"
+
+
+def test_an_amount_below_its_currency_is_no_clause():
+    text = "1. Price\n\n1.1 One year.\n\n1.2 The boat costs EUR\n2.000 per month and weighs up to\n3.5 tons when wet.\n\n1.3 More boats.\n\n2. Nets\n\n2.1 None.\n"
+    assert _levels(text) == [("1", 0), ("1.1", 1), ("1.2", 1), ("1.3", 1), ("2", 0), ("2.1", 1)]
+
+
+def test_a_lower_case_clause_below_a_line_without_full_stop_is_one():
+    text = "1. Price\n\n1.1 the boat costs ten; and\n1.2 the net costs two\n1.3 the oar costs one.\n\n2. Nets\n\n2.1 none.\n"
+    assert paths(text) == ["1", "1.1", "1.2", "1.3", "2", "2.1"]

@@ -55,6 +55,13 @@ _CITED_BEFORE = re.compile(
     r"|(?:本|第|见|按|依)\s*\Z"
 )
 
+# words that lead to an amount on the next line: "the price is EUR", "by up to", "ends on"
+_AMOUNT_BEFORE = re.compile(
+    r"(?:\b(?:[A-Z]{3}|is|are|was|of|to|by|at|on|than|least|most|about|approximately|roughly|around|between|from|per|"
+    r"exceeds?|exceeding|equals?|maximum|minimum)|[€$£¥]|人民币|为|约|至)"
+    r"[^\S\n]*\n[^\S\n]*\Z"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -188,7 +195,20 @@ def _line_strength(folded: str, label: Label, start: int, end: int, *, paragraph
         strength -= 0.6  # "64 Sidney Street", "23 September"
     elif _INITIAL.match(folded, label.start):
         strength -= 0.5  # "R. C. Boyd"
+    elif _is_amount(folded, label, start, end):
+        strength -= 2.5  # "EUR 2.000 per month", "3.5 kg" over two lines
     return strength + _follow_strength(folded, label, end)
+
+
+def _is_amount(folded: str, label: Label, start: int, end: int) -> bool:
+    """True for "2.000 per month" below "the price is EUR": a decimal whose line goes on with the one above it."""
+    if label.has_keyword or label.readings[0].style != "decimal2":
+        return False
+    following = _OPENING_WORD.match(folded[label.end : min(end, label.end + 40)])
+    if following is None or folded[label.end - 1] in "、:)":
+        return False
+    goes_on = following[1].islower() or (following[1] >= "\u3400" and not label.number[-1].isspace())
+    return goes_on and bool(_AMOUNT_BEFORE.search(folded[max(0, start - 40) : start]))
 
 
 def _after_sentence(folded: str, start: int) -> bool:
