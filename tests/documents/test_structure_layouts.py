@@ -50,3 +50,15 @@ def test_an_amount_below_its_currency_is_no_clause():
 def test_a_lower_case_clause_below_a_line_without_full_stop_is_one():
     text = "1. Price\n\n1.1 the boat costs ten; and\n1.2 the net costs two\n1.3 the oar costs one.\n\n2. Nets\n\n2.1 none.\n"
     assert paths(text) == ["1", "1.1", "1.2", "1.3", "2", "2.1"]
+
+
+def test_items_below_an_inserted_clause_are_its_own():
+    text = "Clause 1. Boats\nAll boats.\n\nClause 2. Loss\n(a) by storm;\n(b) by theft.\n\nClause 2A. Late Return\n(a) by a day; or\n(b) by a week.\n\nClause 3. Law\nNorway.\n"
+    assert paths(text) == [
+        "Clause 1", "Clause 2", "Clause 2(a)", "Clause 2(b)", "Clause 2A", "Clause 2A(a)", "Clause 2A(b)", "Clause 3",
+    ]  # fmt: skip
+
+
+def test_clauses_numbered_in_ordinals_hold_their_decimals():
+    text = "CLAUSE NINETEENTH: TAXES\n\n19.1 Each party pays its taxes.\n\nCLAUSE TWENTIETH: LAW\n\n20.1 Norway.\n\nCLAUSE TWENTY-FIRST: NOTICES\n\n21.1 By mail.\n\n21.2 By boat.\n"
+    assert [level for _, level in _levels(text)] == [0, 1, 0, 1, 0, 1, 1]

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from softlookup.documents.numerals import ENCLOSED as ENCLOSED  # noqa: PLC0414
-from softlookup.documents.numerals import HAN, WORD_NUMBERS, enclosed_number
+from softlookup.documents.numerals import HAN, NUMBER_WORDS, enclosed_number, word_number
 from softlookup.documents.numerals import han_number as han_number  # noqa: PLC0414
 from softlookup.documents.numerals import letter_number as letter_number  # noqa: PLC0414
 from softlookup.documents.numerals import roman_number as roman_number  # noqa: PLC0414
@@ -36,13 +36,12 @@ _LOOKS_LIKE = dict(
 FOLD |= {ord(sign): ord(latin) for sign, latin in _LOOKS_LIKE.items()}
 _HAN = HAN
 _SIGNS = "".join(ENCLOSED.values())
-_WORDS = "|".join(sorted(WORD_NUMBERS, key=len, reverse=True))
-_NUMERAL = rf"\d{{1,3}}|[IVXLC]{{1,8}}|(?i:{_WORDS})\b"
+_NUMERAL = rf"\d{{1,3}}|[IVXLC]{{1,8}}|(?i:{NUMBER_WORDS})\b"
 _KEYWORD = r"(?i:section|clause|sec\.|paragraph)|§{1,2}"
 _FORMS = (
-    # 第三条, 第一百二十条之一, 第二章
+    # 第三条, 第一百二十条之一, 第3-1条, 第二章
     (
-        rf"(?P<zh>第[ ]{{0,2}}(?P<zhn>[{_HAN}]{{1,9}}|\d{{1,4}})[ ]{{0,2}}(?P<zhu>分编|编|章|节|條|条)"
+        rf"(?P<zh>第[ ]{{0,2}}(?P<zhn>[{_HAN}]{{1,9}}|\d{{1,4}})(?:[-–—](?P<zhd>\d{{1,2}})(?=[ ]?条))?[ ]{{0,2}}(?P<zhu>分编|编|章|节|條|条)"
         rf"(?:之(?P<zhs>[{_HAN}]{{1,3}}))?)"
     ),
     # 附件一, 附录A
@@ -57,11 +56,11 @@ _FORMS = (
         r"(?:\([a-z0-9]{1,3}\)){0,3})(?![A-Za-z0-9']))"
     ),
     # ARTICLE V, Article Ten
-    rf"(?P<art>(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?![A-Za-z0-9])(?!\.\d))",
+    rf"(?P<art>(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?P<arta>(?<=\d)[A-Z])?(?![A-Za-z0-9])(?!\.\d))",
     # Section 4
     (
-        rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z])|(?i:{_WORDS})\b)"
-        r"(?![A-Za-z0-9])(?!\.\d))"
+        rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z])|(?i:{NUMBER_WORDS})\b)"
+        r"(?P<seca>(?<=\d)[A-Z])?(?![A-Za-z0-9])(?!\.\d))"
     ),
     # 5.2, Section 5.2, "2. 2. 1." as some scans print it; no date, amount or share
     (
@@ -164,7 +163,7 @@ def _squeezed(number: str) -> str:
 def _numeral(text: str) -> int | None:
     if text.isdigit():
         return int(text)
-    return WORD_NUMBERS.get(text.lower()) or roman_number(text)
+    return word_number(text) or roman_number(text)
 
 
 def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
@@ -186,7 +185,7 @@ def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
     if match["circ"]:
         sign = enclosed_number(match["circ"])
         return _one(*sign) if sign else ()
-    return _one(*_simple_reading(match), letter_number(match["onea"] or "") or 0)
+    return _one(*_simple_reading(match), letter_number(match["onea"] or match["seca"] or match["arta"] or "") or 0)
 
 
 def _simple_reading(match: re.Match[str]) -> tuple[str, int | None]:
@@ -210,7 +209,7 @@ def _zh_readings(match: re.Match[str]) -> tuple[Reading, ...]:
     value = han_number(match["zhn"])
     if value is None:
         return ()
-    inserted = han_number(match["zhs"]) if match["zhs"] else None
+    inserted = han_number(match["zhs"] or match["zhd"] or "")
     values = (value,) if inserted is None else (value, inserted)
     style = "zh-subpart" if match["zhu"] == "分编" else _ZH_STYLES[match["zhu"]]
     return (Reading(style, values),)
