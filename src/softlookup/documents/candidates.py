@@ -54,6 +54,7 @@ _CITED_BEFORE = re.compile(
     r"\b(?i:sections?|articles?|clauses?|exhibits?|schedules?|paragraphs?|subsections?|annex|appendix|this)\s*\Z"
     r"|(?:本|第|见|按|依)\s*\Z"
 )
+_NAMELESS_HEAD = re.compile(r"\n[ ]*(?:THE[ ]{1,3})?(?:(?:[A-Z]+[ ])?SCHEDULE|ANNEX(?:URE)?|APPENDIX)\s*\Z")
 
 # words that lead to an amount on the next line: "the price is EUR", "by up to", "ends on"
 _AMOUNT_BEFORE = re.compile(
@@ -189,7 +190,8 @@ def _automatic(text: str, folded: str, start: int, end: int, block: Block) -> Ca
 
 def _line_strength(folded: str, label: Label, start: int, end: int, *, paragraph: bool) -> float:
     strength = 1.5 if paragraph else (0.9 if _after_sentence(folded, start) else 0.2)
-    if _CITED_BEFORE.search(folded[max(0, start - 40) : start]):
+    before = folded[max(0, start - 40) : start]
+    if _CITED_BEFORE.search(before) and not _NAMELESS_HEAD.search(before):
         strength -= 1.5  # a reference broken over two lines
     if _UNMARKED.fullmatch(label.number) and folded[label.end - 1 : label.end] not in (".", ")", "、", ":"):
         strength -= 0.6  # "64 Sidney Street", "23 September"

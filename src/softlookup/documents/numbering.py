@@ -38,6 +38,7 @@ _HAN = HAN
 _SIGNS = "".join(ENCLOSED.values())
 _NUMERAL = rf"\d{{1,3}}|[IVXLC]{{1,8}}|(?i:{NUMBER_WORDS})\b"
 _KEYWORD = r"(?i:section|clause|sec\.|paragraph)|§{1,2}"
+_SCHEDULES = "schedule|exhibit|annexure|annex|appendix|attachment|addendum|rider"
 _FORMS = (
     # 第三条, 第一百二十条之一, 第3-1条, 第二章
     (
@@ -49,12 +50,19 @@ _FORMS = (
     # 二、 and （二）
     rf"(?P<dun>(?P<dunn>[{_HAN}]{{1,4}})[、.](?!\d))",
     rf"(?P<zhp>\((?P<zhpn>[{_HAN}]{{1,4}})\))",
-    # Schedule 2, Exhibit A-1
+    # Schedule 2, Exhibit A-1, Schedule No. 1, SCHEDULE ONE
     (
-        r"(?P<sched>(?i:schedule|exhibit|annex|appendix|attachment|addendum)[ ]{1,3}(?P<schedn>\"?"
+        rf"(?P<sched>(?i:{_SCHEDULES})[ ]{{1,3}}(?:No\.?[ ]{{0,2}}|Number[ ]{{1,2}})?(?P<schedn>\"?"
         r"(?:[A-Z](?:-?\d{1,2}(?:\.\d{1,2})?|-[A-Z])?|\d{1,2}(?:(?:[.-]\d{1,3}){1,3}|[.-]?[A-Z])?|[IVX]{1,5})\"?"
-        r"(?:\([a-z0-9]{1,3}\)){0,3})(?![A-Za-z0-9']))"
+        rf"(?:\([a-z0-9]{{1,3}}\)){{0,3}}|(?i:{NUMBER_WORDS})\b)(?![A-Za-z0-9']))"
     ),
+    # THE FIRST SCHEDULE, and SCHEDULE alone on its line
+    (
+        rf"(?P<nth>(?:THE|The)[ ]{{1,3}}(?P<nthn>(?i:{NUMBER_WORDS}))[ ]{{1,3}}(?:SCHEDULE|Schedule|ANNEX(?:URE)?|"
+        r"Annex(?:ure)?|APPENDIX|Appendix)|(?P<nthn2>[A-Z]{4,12}(?:-[A-Z]{4,8})?)[ ]{1,3}(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX))"
+        r"(?=[ ]{0,40}(?:[-–—:.(*_\n]|\Z))"
+    ),
+    r"(?P<only>(?:THE[ ]{1,3})?(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX))(?=[ ]{0,40}[*_]{0,3}(?:\n|\Z))",
     # ARTICLE V, Article Ten
     rf"(?P<art>(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?P<arta>(?<=\d)[A-Z])?(?![A-Za-z0-9])(?!\.\d))",
     # Section 4
@@ -130,7 +138,7 @@ def label_at(folded: str, position: int, text: str) -> Label | None:
     if not readings:
         return None
     end = match.end()
-    has_keyword = bool(match["decw"] or match["sec"] or match["art"] or match["zh"] or match["sched"] or match["annex"])
+    has_keyword = bool(match["decw"] or match["sec"] or match["art"] or match["zh"] or _is_schedule(match))
     number = text[position:end].rstrip()
     if not match["par"] and not match["zhp"]:
         number = number.rstrip(".、．:：)）")
@@ -169,7 +177,7 @@ def _numeral(text: str) -> int | None:
 def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
     if match["zh"]:
         return _zh_readings(match)
-    if match["annex"] or match["sched"]:
+    if _is_schedule(match):
         return _schedule_readings(match)
     if match["par"]:
         return _letter_readings(match["parn"], "()")
@@ -215,9 +223,15 @@ def _zh_readings(match: re.Match[str]) -> tuple[Reading, ...]:
     return (Reading(style, values),)
 
 
+def _is_schedule(match: re.Match[str]) -> bool:
+    return bool(match["sched"] or match["annex"] or match["nth"] or match["only"])
+
+
 def _schedule_readings(match: re.Match[str]) -> tuple[Reading, ...]:
-    numeral = (match["schedn"] or match["annexn"] or "1").strip('"')
-    value = han_number(numeral) or roman_number(numeral) or letter_number(numeral[:1])
+    if match["nthn2"] and word_number(match["nthn2"]) is None:
+        return ()  # "PRICE SCHEDULE"
+    numeral = (match["schedn"] or match["annexn"] or match["nthn"] or match["nthn2"] or "1").strip('"')
+    value = han_number(numeral) or word_number(numeral) or roman_number(numeral) or letter_number(numeral[:1])
     return (Reading("schedule", (value or 1,)),)  # schedules need not come in order
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from softlookup.documents.model import Clause
-from softlookup.documents.numerals import han_numeral
+from softlookup.documents.numerals import han_numeral, roman_number
 from softlookup.documents.outline import DEFINITION, Node
 
 _PLAIN_DIGITS = {0xFF10 + digit: 0x30 + digit for digit in range(10)} | {0xFF0E: 0x2E}
@@ -25,7 +25,7 @@ def printed_path(node: Node, clauses: Sequence[Clause], nodes: Sequence[Node], p
     if not number:
         return f"{base} ¶{paragraph}" if base and node.style in ("paragraph", DEFINITION) else base and f"{base} ¶"
     if node.style == "schedule":
-        return _title(number)
+        return _schedule_title(number)
     space = _namespace(node, nodes, clauses)
     prefix = f"{space}/" if space else ""
     if (node.style.startswith("decimal") and len(node.values) > 1) or node.style == "zh-article":
@@ -58,6 +58,12 @@ def _below(base: str, above: str, number: str) -> str:
     if number[0].isalpha() and number.isascii() and len(number) <= 5 and not outlined:
         return f"{base}({number})"
     return f"{base}/{number}"
+
+
+def _schedule_title(number: str) -> str:
+    """"Schedule 2", "Schedule One" and "First Schedule" for "SCHEDULE 2", "SCHEDULE ONE" and "THE FIRST SCHEDULE"."""
+    words = re.sub(r"^(?i:the)\s+", "", number) if number.isascii() else number
+    return re.sub(r"\b[A-Z]{3,}(?:-[A-Z]{3,})*\b", lambda m: m[0] if roman_number(m[0]) else m[0].capitalize(), words)
 
 
 def _title(number: str) -> str:

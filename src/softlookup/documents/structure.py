@@ -26,7 +26,7 @@ from softlookup.documents.own_paragraphs import with_paragraphs
 from softlookup.documents.paths import printed_path
 from softlookup.documents.readers.text import is_hard_wrapped
 from softlookup.documents.recitals import mark_recitals
-from softlookup.documents.schedule_heads import schedule_heads
+from softlookup.documents.schedule_heads import schedule_heads, with_stronger_first
 from softlookup.documents.selection import Accepted, select
 from softlookup.documents.stretches import with_stretches
 
@@ -80,6 +80,8 @@ def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped:
     limits = [0, *(bisect_left(starts, head.start) for head in heads), len(candidates)]
     for begin, end in itertools.pairwise(limits):
         part = [c for c in candidates[begin:end] if c.label.readings[0].style != "schedule"]
+        if begin:
+            part = with_stronger_first(text, candidates[begin], part)
         selected = select(part, text, folded, is_wrapped=is_wrapped, breaks=[start for start, _ in definitions])
         nodes.extend(_from_accepted(accepted) for accepted in selected)
     taken = {node.start for node in nodes}
