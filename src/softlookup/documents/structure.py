@@ -24,6 +24,7 @@ from softlookup.documents.numbering import FOLD, Reading
 from softlookup.documents.outline import BOUNDARY, DEFINITION, Node, nest
 from softlookup.documents.own_paragraphs import with_paragraphs
 from softlookup.documents.paths import printed_path
+from softlookup.documents.quoted_clauses import quoted_regions, unquoted
 from softlookup.documents.readers.text import is_hard_wrapped
 from softlookup.documents.recitals import mark_recitals
 from softlookup.documents.schedule_heads import schedule_heads, with_stronger_first
@@ -72,7 +73,7 @@ def build_structure(text: str, blocks: tuple[Block, ...]) -> Structure:
 def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped: bool) -> list[Node]:
     """Nodes of labels and of contents lists, which end every clause before them."""
     regions = contents_regions(text, found)
-    candidates = outside(found, regions)
+    candidates = unquoted(outside(found, regions), quoted_regions(text, folded))
     heads = schedule_heads(text, candidates)
     definitions = definition_starts(text)
     nodes = [_node(head, replace(head.label.readings[0], style="schedule")) for head in heads]
