@@ -63,8 +63,8 @@ _FORMS = (
         r"(?=[ ]{0,40}(?:[-–—:.(*_\n]|\Z))"
     ),
     r"(?P<only>(?:THE[ ]{1,3})?(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX))(?=[ ]{0,40}[*_]{0,3}(?:\n|\Z))",
-    # ARTICLE V, Article Ten
-    rf"(?P<art>(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?P<arta>(?<=\d)[A-Z])?(?![A-Za-z0-9])(?!\.\d))",
+    # ARTICLE V, Article Ten, Part B
+    rf"(?P<art>(?:(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})|(?i:part)[ ]{{1,4}}(?P<partn>[A-Z]))(?P<arta>(?<=\d)[A-Z])?(?![A-Za-z0-9])(?!\.\d))",
     # Section 4
     (
         rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z])|(?i:{NUMBER_WORDS})\b)"
@@ -202,6 +202,9 @@ def _simple_reading(match: re.Match[str]) -> tuple[str, int | None]:
         return "zh-list", han_number(match["dunn"])
     if match["zhp"]:
         return "zh-paren", han_number(match["zhpn"])
+    if match["partn"]:
+        letter = match["partn"]  # Part C follows Part B far more often than it is the hundredth
+        return "part", roman_number(letter) if letter in "IVX" else letter_number(letter)
     if match["art"]:
         return {"article": "article", "item": "item"}.get(match["artw"].lower(), "part"), _numeral(match["artn"])
     if match["sec"]:

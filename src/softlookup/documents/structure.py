@@ -7,12 +7,12 @@ contents, a signature block, long runs of unnumbered paragraphs. Nothing is left
 from __future__ import annotations
 
 import itertools
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from softlookup.documents.automatic import survey
+from softlookup.documents.boundaries import boundary_starts
 from softlookup.documents.candidates import MAX_LABELS, Candidate, find_candidates
 from softlookup.documents.contents_lists import contents_regions, outside
 from softlookup.documents.definition_paragraphs import definition_starts
@@ -30,13 +30,6 @@ from softlookup.documents.recitals import mark_recitals
 from softlookup.documents.schedule_heads import schedule_heads, with_stronger_first
 from softlookup.documents.selection import Accepted, select
 from softlookup.documents.stretches import with_stretches
-
-_SIGNATURES = re.compile(
-    r"^[ \t]*(?:IN[ ]WITNESS[ ]WHEREOF|In[ ]Witness[ ]Whereof|\[?SIGNATURE[ ]PAGE|[（(]?以下无正文|签署页|"
-    r"甲[ ]?方[ ]?[（(][签盖][^）)]{0,6}[）)])|(?<=[.;:][ ])[ ]*IN[ ]WITNESS[ ]WHEREOF",
-    re.M,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Structure:
@@ -112,15 +105,8 @@ def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node
     footnote = next((block.span.start for block in blocks if block.kind in ("footnote", "endnote")), None)
     if footnote is not None:
         nodes.append(Node(footnote, footnote, footnote, style=BOUNDARY, heading="Footnotes"))
-    taken = {node.start for node in nodes}
-    heads = {node.start for node in nodes if node.style == "schedule"}
-    labels = sorted(node.start for node in nodes if node.number)
-    for match in _SIGNATURES.finditer(text):
-        start = match.end() - len(match[0].lstrip())
-        following = labels[bisect_right(labels, start) :][:1]
-        is_last = not following or following[0] in heads  # of its part: only a schedule comes after it
-        if start not in taken and (is_last or match[0].lstrip().upper().startswith(("IN W", "SIGN"))):
-            nodes.append(Node(start, start, start, style=BOUNDARY))
+    nodes.sort(key=lambda node: node.start)
+    nodes.extend(Node(at, at, at, style=BOUNDARY, heading=heading) for at, heading in boundary_starts(text, nodes))
     return sorted(nodes, key=lambda node: node.start)
 
 
