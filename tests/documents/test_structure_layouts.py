@@ -62,3 +62,21 @@ def test_items_below_an_inserted_clause_are_its_own():
 def test_clauses_numbered_in_ordinals_hold_their_decimals():
     text = "CLAUSE NINETEENTH: TAXES\n\n19.1 Each party pays its taxes.\n\nCLAUSE TWENTIETH: LAW\n\n20.1 Norway.\n\nCLAUSE TWENTY-FIRST: NOTICES\n\n21.1 By mail.\n\n21.2 By boat.\n"
     assert [level for _, level in _levels(text)] == [0, 1, 0, 1, 0, 1, 1]
+
+
+INDEX = "Term\tSection\nBoat\t3.1\nGuest\nLake\n4.1\n3.3 4.2(a)\nOwner\t5.1(b)\nWinter Season\t6.3\n"
+
+
+def test_an_index_of_defined_terms_holds_no_clauses():
+    body = "".join(f"ARTICLE {r}\nNETS\n\n{n}.1 Lending. The owner lends.\n\n{n}.2 Price. Ten.\n\n" for n, r in ((3, "III"), (4, "IV")))
+    text = "ARTICLE II\nTERMS\n\n2.1 Boat. A skiff.\n\n2.2 More Definitions. Each of the following terms shall have the meaning described in the corresponding section below:\n"
+    found = paths(text + INDEX + body)
+    assert found == ["Article II", "2.1", "2.2", "Article III", "3.1", "3.2", "Article IV", "4.1", "4.2"]
+    assert not [clause.path for clause in tree(text + INDEX + body) if clause.flags]
+
+
+def test_clauses_right_after_an_index_are_clauses():
+    text = "1. TERMS\n\n1.1 Definitions. The following terms have the meaning in the section indicated below:\n" + INDEX
+    assert paths(text + "1.2 Words. Singular words include the plural.\n\n2. LOAN\n\n2.1 The owner lends.\n") == [
+        "1", "1.1", "1.2", "2", "2.1",
+    ]  # fmt: skip

@@ -45,7 +45,7 @@ def quoted_regions(text: str, folded: str) -> list[tuple[int, int]]:
     return found
 
 
-def unquoted(candidates: Sequence[Candidate], regions: Sequence[tuple[int, int]]) -> list[Candidate]:
+def apart_from(candidates: Sequence[Candidate], regions: Sequence[tuple[int, int]]) -> list[Candidate]:
     """``candidates`` without those inside ``regions``; a number that the format states stays."""
     kept: list[Candidate] = []
     at = 0

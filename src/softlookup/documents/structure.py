@@ -24,12 +24,13 @@ from softlookup.documents.numbering import FOLD, Reading
 from softlookup.documents.outline import BOUNDARY, DEFINITION, Node, nest
 from softlookup.documents.own_paragraphs import with_paragraphs
 from softlookup.documents.paths import printed_path
-from softlookup.documents.quoted_clauses import quoted_regions, unquoted
+from softlookup.documents.quoted_clauses import apart_from, quoted_regions
 from softlookup.documents.readers.text import is_hard_wrapped
 from softlookup.documents.recitals import mark_recitals
 from softlookup.documents.schedule_heads import schedule_heads, with_stronger_first
 from softlookup.documents.selection import Accepted, select
 from softlookup.documents.stretches import with_stretches
+from softlookup.documents.term_indexes import index_regions
 
 @dataclass(frozen=True, slots=True)
 class Structure:
@@ -66,7 +67,8 @@ def build_structure(text: str, blocks: tuple[Block, ...]) -> Structure:
 def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped: bool) -> list[Node]:
     """Nodes of labels and of contents lists, which end every clause before them."""
     regions = contents_regions(text, found)
-    candidates = unquoted(outside(found, regions), quoted_regions(text, folded))
+    candidates = apart_from(outside(found, regions), quoted_regions(text, folded))
+    candidates = apart_from(candidates, index_regions(text))
     heads = schedule_heads(text, candidates)
     definitions = definition_starts(text)
     nodes = [_node(head, replace(head.label.readings[0], style="schedule")) for head in heads]
