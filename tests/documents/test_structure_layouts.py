@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .trees import by_path, paths, tree
 
 
@@ -80,3 +82,24 @@ def test_clauses_right_after_an_index_are_clauses():
     assert paths(text + "1.2 Words. Singular words include the plural.\n\n2. LOAN\n\n2.1 The owner lends.\n") == [
         "1", "1.1", "1.2", "2", "2.1",
     ]  # fmt: skip
+
+
+EIGHT = "".join(f"({letter}) Duty {letter.upper()}. The owner does what the list of the lake says.\n\n" for letter in "abcdefg")
+PAPERS = "The owner keeps the papers of the boats in good order at all times."
+SHOWS = "The guest may see the papers of the boats on any day of the season."
+
+
+@pytest.mark.parametrize("between", [" ", "\n\n"])
+@pytest.mark.parametrize("after", ["", "(i) Insurance. The owner insures the boats.\n\n", "(i) Insurance. Full.\n\n(j) Nets. Dry.\n\n"])
+def test_an_i_that_a_second_one_or_an_ii_follows_opens_a_list(between, after):
+    text = f"1. Duties\n\n{EIGHT}(h) Papers.{between}(i) {PAPERS}{between}(ii) {SHOWS}\n\n{after}2. Law\n\nNorway.\n"
+    letters = [f"1({letter})" for letter in "abcdefgh"]
+    expected = [*letters, "1(h)(i)", "1(h)(ii)", *(f"1({letter})" for letter in "ij" if f"({letter}) " in after)]
+    assert paths(text) == ["1", *expected, "2"]
+    assert not [clause.path for clause in tree(text) if clause.flags]
+
+
+def test_the_ninth_item_stays_one():
+    text = f"1. Duties\n\n{EIGHT}(h) Papers. Dry.\n\n(i) Insurance. (i) The owner pays for it in full. (ii) The guest pays nothing.\n\n(j) Nets. Dry.\n\n2. Law\n\nNorway.\n"
+    assert paths(text)[8:] == ["1(h)", "1(i)", "1(i)(i)", "1(i)(ii)", "1(j)", "2"]
+    assert paths(f"1. Duties\n\n{EIGHT}(h) Papers.\n\n(i) Nets.\n\n2. Law\n\nNorway.\n")[8:] == ["1(h)", "1(i)", "2"]
