@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from softlookup.documents.candidates import Candidate
+from softlookup.documents.displaced import add_displaced
 from softlookup.documents.inline_lists import STANDS_ALONE, InlineLists
 from softlookup.documents.label_families import HARD, MAIN, family
 from softlookup.documents.letter_or_roman import settle_ninth
@@ -59,6 +60,7 @@ def select(
     settled = {key: _best(options) for key, options in chosen.items()}
     _mend_beheaded(lists, inner, settled, boundaries)
     settle_ninth(candidates, settled, boundaries)
+    add_displaced(candidates, settled, text)
     accepted = [Accepted(candidates[key], reading) for key, reading in settled.items()]
     return sorted(accepted, key=lambda label: label.candidate.start)
 
