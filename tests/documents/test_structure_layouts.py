@@ -27,7 +27,9 @@ def test_chinese_headings_hold_decimals_that_count_anew_below_each():
 
 
 def test_a_chinese_list_inside_a_decimal_clause_stays_inside():
-    text = "1.1 船只包括下列各项：\n一、小艇；\n二、大船。\n1.2 渔网包括下列各项：\n一、拖网；\n二、围网。\n1.3 其他。\n"
+    text = (
+        "1.1 船只包括下列各项：\n一、小艇；\n二、大船。\n1.2 渔网包括下列各项：\n一、拖网；\n二、围网。\n1.3 其他。\n"
+    )
     assert [level for _, level in _levels(text)] == [0, 1, 1, 0, 1, 1, 0]
 
 
@@ -70,7 +72,10 @@ INDEX = "Term\tSection\nBoat\t3.1\nGuest\nLake\n4.1\n3.3 4.2(a)\nOwner\t5.1(b)\n
 
 
 def test_an_index_of_defined_terms_holds_no_clauses():
-    body = "".join(f"ARTICLE {r}\nNETS\n\n{n}.1 Lending. The owner lends.\n\n{n}.2 Price. Ten.\n\n" for n, r in ((3, "III"), (4, "IV")))
+    body = "".join(
+        f"ARTICLE {r}\nNETS\n\n{n}.1 Lending. The owner lends.\n\n{n}.2 Price. Ten.\n\n"
+        for n, r in ((3, "III"), (4, "IV"))
+    )
     text = "ARTICLE II\nTERMS\n\n2.1 Boat. A skiff.\n\n2.2 More Definitions. Each of the following terms shall have the meaning described in the corresponding section below:\n"
     found = paths(text + INDEX + body)
     assert found == ["Article II", "2.1", "2.2", "Article III", "3.1", "3.2", "Article IV", "4.1", "4.2"]
@@ -84,13 +89,17 @@ def test_clauses_right_after_an_index_are_clauses():
     ]  # fmt: skip
 
 
-EIGHT = "".join(f"({letter}) Duty {letter.upper()}. The owner does what the list of the lake says.\n\n" for letter in "abcdefg")
+EIGHT = "".join(
+    f"({letter}) Duty {letter.upper()}. The owner does what the list of the lake says.\n\n" for letter in "abcdefg"
+)
 PAPERS = "The owner keeps the papers of the boats in good order at all times."
 SHOWS = "The guest may see the papers of the boats on any day of the season."
 
 
 @pytest.mark.parametrize("between", [" ", "\n\n"])
-@pytest.mark.parametrize("after", ["", "(i) Insurance. The owner insures the boats.\n\n", "(i) Insurance. Full.\n\n(j) Nets. Dry.\n\n"])
+@pytest.mark.parametrize(
+    "after", ["", "(i) Insurance. The owner insures the boats.\n\n", "(i) Insurance. Full.\n\n(j) Nets. Dry.\n\n"]
+)
 def test_an_i_that_a_second_one_or_an_ii_follows_opens_a_list(between, after):
     text = f"1. Duties\n\n{EIGHT}(h) Papers.{between}(i) {PAPERS}{between}(ii) {SHOWS}\n\n{after}2. Law\n\nNorway.\n"
     letters = [f"1({letter})" for letter in "abcdefgh"]
@@ -103,3 +112,19 @@ def test_the_ninth_item_stays_one():
     text = f"1. Duties\n\n{EIGHT}(h) Papers. Dry.\n\n(i) Insurance. (i) The owner pays for it in full. (ii) The guest pays nothing.\n\n(j) Nets. Dry.\n\n2. Law\n\nNorway.\n"
     assert paths(text)[8:] == ["1(h)", "1(i)", "1(i)(i)", "1(i)(ii)", "1(j)", "2"]
     assert paths(f"1. Duties\n\n{EIGHT}(h) Papers.\n\n(i) Nets.\n\n2. Law\n\nNorway.\n")[8:] == ["1(h)", "1(i)", "2"]
+
+
+def test_roman_headings_that_lost_their_line_ends_hold_the_decimals_with_their_number():
+    text = (
+        "I. Boats   1.00 The owner lends the boats.   1.01 The guest rows them.\n\nLake Agreement   II. Nets   2.00 The owner lends the nets.\n\n"
+        "III. Oars\n\n3.00 The owner lends the oars.\n\nLake Agreement   IV.Sails   4.00 The owner lends the sails.\n\nV. Law\n\n5.00 Norway.\n"
+    )
+    assert _levels(text) == [
+        ("I", 0), ("1.00", 1), ("1.01", 1), ("II", 0), ("2.00", 1), ("III", 0), ("3.00", 1), ("IV", 0), ("4.00", 1), ("V", 0),
+        ("5.00", 1),
+    ]  # fmt: skip
+
+
+def test_an_initial_before_a_decimal_is_no_heading():
+    text = "1.00 The boats are those of Mr.   V. Berg   2.00 metres long.\n\n1.01 The nets are old.\n\n1.02 The oars are new.\n"
+    assert "V" not in paths(text)

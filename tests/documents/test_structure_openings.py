@@ -18,11 +18,7 @@ CLAUSES = "1 BOATS\n\n1.1 The Owner lends the boats.\n\n2 LAW\n\n2.1 Norway.\n\n
 @pytest.mark.parametrize("background", ["BACKGROUND", "Recitals", "WHEREAS:", "**BACKGROUND**"])
 @pytest.mark.parametrize("agreed", ["AGREED TERMS", "Agreed terms", "IT IS AGREED AS FOLLOWS:", "OPERATIVE PROVISIONS"])
 def test_words_between_parties_recitals_and_clauses_belong_to_none(background, agreed):
-    text = (
-        PARTIES
-        + f"{background}\n\n(A) The Owner has boats.\n\n(B) The Guest wants one.\n\n{agreed}\n\n"
-        + CLAUSES
-    )
+    text = PARTIES + f"{background}\n\n(A) The Owner has boats.\n\n(B) The Guest wants one.\n\n{agreed}\n\n" + CLAUSES
     assert paths(text) == ["(1)", "(2)", "(A)", "(B)", "1", "1.1", "2", "2.1"]
     assert by_path(text)["(2)"].span.end == text.index(background)
     assert by_path(text)["(B)"].span.end == text.index(agreed)
@@ -35,10 +31,19 @@ def test_such_words_inside_a_clause_end_nothing():
 
 
 @pytest.mark.parametrize(
-    "words", ["SIGNED by the parties:", "Signed for and on behalf of the Owner", "EXECUTED as a deed by the Guest", "Yours faithfully"]
+    "words",
+    [
+        "SIGNED by the parties:",
+        "Signed for and on behalf of the Owner",
+        "EXECUTED as a deed by the Guest",
+        "Yours faithfully",
+    ],
 )
 def test_signatures_after_the_last_clause_stand_beside_it(words):
-    text = CLAUSES + f"{words}\n\n____________\nOla Berg\n\nSigned by Guri Dal\n\nSCHEDULE 1\n\n1. Skiff is old.\n\n2. Dory is new.\n"
+    text = (
+        CLAUSES
+        + f"{words}\n\n____________\nOla Berg\n\nSigned by Guri Dal\n\nSCHEDULE 1\n\n1. Skiff is old.\n\n2. Dory is new.\n"
+    )
     assert by_path(text)["2"].span.end == text.index(words)
     assert [c.path for c in tree(text)] == ["1", "1.1", "2", "2.1", "", "Schedule 1", "Schedule 1/1", "Schedule 1/2"]
 
@@ -49,7 +54,10 @@ def test_such_words_before_further_clauses_are_no_signatures():
 
 
 def test_lettered_parts_of_a_schedule_count_anew():
-    text = CLAUSES + "SCHEDULE 1\n\nPart A - Boats\n\n1 The Guest shall:\n1.1 row the boat;\n1.2 dry it.\n\n2 Hours are nine to five.\n\nPart B - Nets\n\n1 Nets are wet.\n\n2 The Guest shall:\n2.1 dry them.\n"
+    text = (
+        CLAUSES
+        + "SCHEDULE 1\n\nPart A - Boats\n\n1 The Guest shall:\n1.1 row the boat;\n1.2 dry it.\n\n2 Hours are nine to five.\n\nPart B - Nets\n\n1 Nets are wet.\n\n2 The Guest shall:\n2.1 dry them.\n"
+    )
     assert paths(text)[4:] == [
         "Schedule 1", "Schedule 1/Part A", "Schedule 1/Part A/1", "Schedule 1/Part A/1.1", "Schedule 1/Part A/1.2",
         "Schedule 1/Part A/2", "Schedule 1/Part B", "Schedule 1/Part B/1", "Schedule 1/Part B/2", "Schedule 1/Part B/2.1",

@@ -40,7 +40,9 @@ def test_a_quoted_article_is_no_article():
 
 
 def test_every_paragraph_of_a_quotation_may_open_with_a_mark():
-    text = "1. Change\n\nClause 4 is replaced by:\n\n“4. Oars\n\n“4.1 One oar.\n\n“4.2 Two oars.”\n\n2. Law\n\nNorway.\n"
+    text = (
+        "1. Change\n\nClause 4 is replaced by:\n\n“4. Oars\n\n“4.1 One oar.\n\n“4.2 Two oars.”\n\n2. Law\n\nNorway.\n"
+    )
     assert paths(text) == ["1", "2"]
 
 

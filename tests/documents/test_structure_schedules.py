@@ -207,7 +207,14 @@ def test_chinese_annexes_after_a_list(between, numbers):
     body = "一、船只\n甲方出借船只。\n\n二、其他\n1、一份。\n2、两份。\n\n"
     heads = [f"附件{number}{between}{name}\n" for number, name in zip(numbers, ("图纸", "清单"), strict=True)]
     found = paths(body + heads[0] + "\n" + heads[1] + "1、小艇两只\n2、渔网三张\n")
-    assert found == ["一", "二", "二/1", "二/2", *(f"附件{n}" for n in numbers), *(f"附件{numbers[1]}/{n}" for n in "12")]
+    assert found == [
+        "一",
+        "二",
+        "二/1",
+        "二/2",
+        *(f"附件{n}" for n in numbers),
+        *(f"附件{numbers[1]}/{n}" for n in "12"),
+    ]
 
 
 def test_a_list_of_chinese_annexes_before_the_signatures_opens_none():

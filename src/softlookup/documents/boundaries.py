@@ -1,4 +1,4 @@
-"""Unnumbered text that ends every clause before it: signature blocks, BACKGROUND, AGREED TERMS; not for headings inside.
+"""Unnumbered text that ends all clauses before it: signature blocks, BACKGROUND, AGREED TERMS; not inner headings.
 
 Parties "(1)", "(2)" are followed by BACKGROUND and recitals "(A)", "(B)", these by AGREED TERMS and clauses "1.": no
 list holds the next one, and the word between them belongs to none of them.

@@ -50,6 +50,7 @@ REFERRING = re.compile(
     r"(?:\b(?:in|of|to|under|with|and|or|by|this|per|see|from|than|such|said|through|pursuant|Section|Sections|"
     r"Article|Articles|Clause|Clauses|Exhibit|Schedule|paragraph|subsection|No)|,)[ ]*$",
 )
+_HEADING_OF_DECIMALS = re.compile(r"[ ]?[A-Z][^.\n]{1,90}?[ ]{2,9}(\d{1,2})\.\d{1,2}\b")
 _CITED_BEFORE = re.compile(
     r"\b(?i:sections?|articles?|clauses?|exhibits?|schedules?|paragraphs?|subsections?|annex|appendix|this)\s*\Z"
     r"|(?:本|第|见|按|依)\s*\Z"
@@ -240,6 +241,14 @@ def _heading_case(rest: str) -> bool:
     return bool(rest) and rest[0].isupper()
 
 
+def _heads_decimals(folded: str, label: Label, end: int) -> bool:
+    """True for "V. Improvements   5.00 The owner": the heading of the decimals that come right after it."""
+    following = _HEADING_OF_DECIMALS.match(folded, label.end, min(end, label.end + 120))
+    return following is not None and any(
+        reading.style == "upper-roman." and reading.values == (int(following[1]),) for reading in label.readings
+    )
+
+
 def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[Candidate]:
     """Labels inside a line: where lines were collapsed, or lists run on in a sentence."""
     found: list[Candidate] = []
@@ -263,7 +272,7 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
         single = label.readings[0].style
         if single.endswith((".", "number)")) or single.startswith("decimal1"):
             # initials ("J. Smith"), years and amounts look like these
-            if single.endswith(".") and not (wide and final):
+            if single.endswith(".") and not (wide and (final or _heads_decimals(folded, label, end))):
                 continue
             strength -= 0.0 if (wide or final) else 0.8
             if _UNMARKED.fullmatch(label.number) and folded[label.end - 1] == " ":

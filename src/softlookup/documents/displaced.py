@@ -23,7 +23,9 @@ def add_displaced(candidates: Sequence[Candidate], settled: dict[int, Reading], 
     for key in sorted(settled, key=lambda key: candidates[key].start):
         reading = settled[key]
         if family(reading.style) in MAIN and not reading.inserted and reading.values:
-            chains.setdefault((reading.style, reading.values[:-1]), []).append((candidates[key].start, reading.values[-1]))
+            chains.setdefault((reading.style, reading.values[:-1]), []).append(
+                (candidates[key].start, reading.values[-1])
+            )
     numbers = {name: {number for _, number in chain} for name, chain in chains.items()}
     for key, candidate in enumerate(candidates):
         if key in settled or not _begins_paragraph(candidate, text):

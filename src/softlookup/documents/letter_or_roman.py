@@ -18,7 +18,7 @@ _NINTH = (9,)
 
 
 def settle_ninth(candidates: Sequence[Candidate], settled: dict[int, Reading], walls: Sequence[int]) -> None:
-    """Read every (i) of ``settled`` that opens a list as Roman; ``walls`` are offsets that no list crosses, in order."""
+    """Read every (i) of ``settled`` that opens a list as Roman; no list crosses one of ``walls``, in order."""
     order = sorted(settled, key=lambda key: candidates[key].start)
     ninths = sorted((key for key, c in enumerate(candidates) if _is_ninth(c)), key=lambda key: candidates[key].start)
     starts = [candidates[key].start for key in ninths]

@@ -42,7 +42,8 @@ _SCHEDULES = "schedule|exhibit|annexure|annex|appendix|attachment|addendum|rider
 _FORMS = (
     # 第三条, 第一百二十条之一, 第3-1条, 第二章
     (
-        rf"(?P<zh>第[ ]{{0,2}}(?P<zhn>[{_HAN}]{{1,9}}|\d{{1,4}})(?:[-–—](?P<zhd>\d{{1,2}})(?=[ ]?条))?[ ]{{0,2}}(?P<zhu>分编|编|章|节|條|条)"
+        rf"(?P<zh>第[ ]{{0,2}}(?P<zhn>[{_HAN}]{{1,9}}|\d{{1,4}})(?:[-–—](?P<zhd>\d{{1,2}})(?=[ ]?条))?"
+        rf"[ ]{{0,2}}(?P<zhu>分编|编|章|节|條|条)"
         rf"(?:之(?P<zhs>[{_HAN}]{{1,3}}))?)"
     ),
     # 附件一, 附录A
@@ -59,12 +60,15 @@ _FORMS = (
     # THE FIRST SCHEDULE, and SCHEDULE alone on its line
     (
         rf"(?P<nth>(?:THE|The)[ ]{{1,3}}(?P<nthn>(?i:{NUMBER_WORDS}))[ ]{{1,3}}(?:SCHEDULE|Schedule|ANNEX(?:URE)?|"
-        r"Annex(?:ure)?|APPENDIX|Appendix)|(?P<nthn2>[A-Z]{4,12}(?:-[A-Z]{4,8})?)[ ]{1,3}(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX))"
-        r"(?=[ ]{0,40}(?:[-–—:.(*_\n]|\Z))"
+        r"Annex(?:ure)?|APPENDIX|Appendix)|(?P<nthn2>[A-Z]{4,12}(?:-[A-Z]{4,8})?)[ ]{1,3}"
+        r"(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX))(?=[ ]{0,40}(?:[-–—:.(*_\n]|\Z))"
     ),
     r"(?P<only>(?:THE[ ]{1,3})?(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX))(?=[ ]{0,40}[*_]{0,3}(?:\n|\Z))",
     # ARTICLE V, Article Ten, Part B
-    rf"(?P<art>(?:(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})|(?i:part)[ ]{{1,4}}(?P<partn>[A-Z]))(?P<arta>(?<=\d)[A-Z])?(?![A-Za-z0-9])(?!\.\d))",
+    (
+        rf"(?P<art>(?:(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})"
+        rf"|(?i:part)[ ]{{1,4}}(?P<partn>[A-Z]))(?P<arta>(?<=\d)[A-Z])?(?![A-Za-z0-9])(?!\.\d))"
+    ),
     # Section 4
     (
         rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z])|(?i:{NUMBER_WORDS})\b)"
@@ -83,7 +87,7 @@ _FORMS = (
     # a.  a)  A.  IV.
     (
         r"(?P<half>(?P<halfn>(?P<twice>[A-Za-z])(?P=twice)|[A-Z]|[a-z]|[ivx]{1,7}|[IVXL]{1,7})(?P<halfm>[.)])"
-        r"(?:(?=[ ])|(?<=\))(?=[A-Z\"“])))"
+        r"(?:(?=[ ])|(?<=\))(?=[A-Z\"“])|(?<=[IVXL]{2}\.)(?=[A-Z][a-z]{2})))"
     ),
     rf"(?P<circ>[{_SIGNS}])[.、]?",
 )

@@ -16,20 +16,19 @@ _ROMAN_FORM = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?
 _CARDINALS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
-).split()
+)
 _ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
     "fifteenth sixteenth seventeenth eighteenth nineteenth"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SIMPLE = {word: n for words in (_CARDINALS, _ORDINALS) for n, word in enumerate(words, start=1)}
+)
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SIMPLE = {word: n for words in (_CARDINALS, _ORDINALS) for n, word in enumerate(words.split(), start=1)}
 _ROUND = {ten: 10 * n for n, ten in enumerate(_TENS, start=2)}
 _ROUND |= {f"{ten[:-1]}ieth": number for ten, number in _ROUND.items()}
 _ONES = "|".join(word for word, n in _SIMPLE.items() if n < 10)
 # a number in words from one to ninety-nine or first to ninety-ninth, for the middle of a pattern without case
-NUMBER_WORDS = (
-    rf"(?:{'|'.join(_TENS)})(?:[ ]?[-–][ ]?|[ ])(?:{_ONES})\b|"
-    + "|".join(sorted({**_SIMPLE, **_ROUND}, key=len, reverse=True))
+NUMBER_WORDS = rf"(?:{'|'.join(_TENS)})(?:[ ]?[-–][ ]?|[ ])(?:{_ONES})\b|" + "|".join(
+    sorted({**_SIMPLE, **_ROUND}, key=len, reverse=True)
 )
 
 

@@ -81,7 +81,7 @@ def _below(base: str, above: str, number: str) -> str:
 
 
 def _schedule_title(number: str) -> str:
-    """"Schedule 2", "Schedule One" and "First Schedule" for "SCHEDULE 2", "SCHEDULE ONE" and "THE FIRST SCHEDULE"."""
+    """Print "Schedule 2" and "First Schedule" for "SCHEDULE 2" and "THE FIRST SCHEDULE"."""
     words = re.sub(r"^(?i:the)\s+", "", number) if number.isascii() else number
     return re.sub(r"\b[A-Z]{3,}(?:-[A-Z]{3,})*\b", lambda m: m[0] if roman_number(m[0]) else m[0].capitalize(), words)
 

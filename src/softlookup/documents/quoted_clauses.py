@@ -28,7 +28,7 @@ _MOST_FAILURES = 200  # quotations without an end that are looked at; more are n
 
 
 def quoted_regions(text: str, folded: str) -> list[tuple[int, int]]:
-    """(start, end) of every quotation that prints clauses, in order and apart; ``folded`` is ``text.translate(FOLD)``."""
+    """(start, end) of every quotation that prints clauses, in order; ``folded`` is ``text.translate(FOLD)``."""
     marks = [match.start() for match in _MARKS.finditer(text)]
     found: list[tuple[int, int]] = []
     failures, at = 0, 0
@@ -90,7 +90,7 @@ def _end(text: str, folded: str, marks: Sequence[int], first: int) -> int | None
 
 
 def _opens_paragraph(text: str, marks: Sequence[int], at: int) -> bool:
-    """True for a mark that opens a further paragraph of a long quotation, as usage has it, without an end of its own."""
+    """True for a mark that opens a further paragraph of a long quotation and has no end of its own."""
     place = marks[at]
     if not _LINE_START.search(text[max(0, place - 40) : place]):
         return False

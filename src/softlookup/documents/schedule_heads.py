@@ -19,7 +19,8 @@ _BREAK = re.compile(r"\n[^\S\n]*\n[^\S\n]*\n|\f|<PAGE>|_{12}")  # between pages,
 _FILING_NUMBER = re.compile(r"(?:10|99|[1-4])\.\d{1,3}\Z")
 # a sentence or a label between two heads: an annex of few words, not the next entry of a list
 _OWN_WORDS = re.compile(
-    r"[。；：]|\n[^\S\n]*(?:\d{1,2}[.、)]|\d{1,2}(?:\.\d{1,2})?[ \t]{1,4}[A-Z]|[一二三四五六七八九十]{1,3}、|[（(]|第[^\n]{1,4}条)"
+    r"[。；：]|\n[^\S\n]*(?:\d{1,2}[.、)]|\d{1,2}(?:\.\d{1,2})?[ \t]{1,4}[A-Z]"
+    r"|[一二三四五六七八九十]{1,3}、|[（(]|第[^\n]{1,4}条)"
 )
 _LIST_STEP = 200  # entries of a list of exhibits stand closer than this
 _OWN_TEXT = 600
@@ -112,7 +113,11 @@ def _without_lists(
     for number, cluster in enumerate(clusters):
         end = clusters[number + 1][0].start if number + 1 < len(clusters) else len(text)
         names = sum(bool(text[head.label.end : head.line_end].strip(" *_:-–—.")) for head in cluster)
-        if len(cluster) == 1 or 2 * names < len(cluster) or (body < cluster[0].start and _opens_list(text, candidates, cluster[-1])):
+        if (
+            len(cluster) == 1
+            or 2 * names < len(cluster)
+            or (body < cluster[0].start and _opens_list(text, candidates, cluster[-1]))
+        ):
             kept += cluster
         else:
             kept += [head for head in cluster if head.list_id]
@@ -122,7 +127,7 @@ def _without_lists(
 
 
 def _opens_list(text: str, candidates: Sequence[Candidate], head: Candidate) -> bool:
-    """True when a list begins on the line after ``head``, as no list does after the last entry of a list of exhibits."""
+    """True when a list begins on the line after ``head``: none does after the last entry of a list of exhibits."""
     at = bisect_right(candidates, head.line_end, key=lambda c: c.start)
     after = candidates[at] if at < len(candidates) else None
     if after is None or after.in_line or after.listed or text[head.line_end : after.start].strip():

@@ -32,6 +32,7 @@ from softlookup.documents.selection import Accepted, select
 from softlookup.documents.stretches import with_stretches
 from softlookup.documents.term_indexes import index_regions
 
+
 @dataclass(frozen=True, slots=True)
 class Structure:
     """Clause tree in pre-order, and what a reader should be told about how it was made."""

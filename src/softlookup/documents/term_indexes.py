@@ -1,4 +1,4 @@
-"""Indexes of defined terms: "Affiliate 3.1", "Control 14.2(a)"; their section numbers are no clauses. Not for definitions.
+"""Indexes of defined terms ("Affiliate 3.1", "Control 14.2(a)"), whose numbers are no clauses; not for definitions.
 
 An index follows words that announce it or the head of its table, and goes on while its lines are entries: names and
 section numbers without a sentence.
@@ -7,14 +7,19 @@ section numbers without a sentence.
 from __future__ import annotations
 
 import re
+
 _ANNOUNCED = re.compile(
-    r"(?:following[ ](?:capitalized[ ]|defined[ ])?terms[ ][^\n]{0,120}?(?:corresponding|respective|indicated|opposite|set[ ]forth|specified|noted|below)"
+    r"(?:following[ ](?:capitalized[ ]|defined[ ])?terms[ ][^\n]{0,120}?"
+    r"(?:corresponding|respective|indicated|opposite|set[ ]forth|specified|noted|below)"
     r"[^\n]{0,160}?\b(?:sections?|clauses?|below)\b[^\n]{0,80}"
-    r"|^[ \t]*(?:INDEX[ ]OF[ ]DEFINED[ ]TERMS|Index[ ]of[ ]Defined[ ]Terms)[^\n]{0,40}"
-    r"|^[ \t|]*(?:Defined[ ])?(?:Term|TERM)s?[ \t|]{1,40}(?:Section|SECTION|Clause|CLAUSE|Location|LOCATION|Defined|Where)[^\n]{0,60})$",
+    r"|^[ \t]*INDEX[ ]OF[ ]DEFINED[ ]TERMS[^\n]{0,40}"
+    r"|^[ \t|]*(?:Defined[ ])?Terms?[ \t|]{1,40}(?:Section|Clause|Location|Defined|Where)[^\n]{0,60})$",
     re.M | re.I,
 )
-_HEAD = re.compile(r"[ \t]*(?:ARTICLE|Article|SECTION|Section|CLAUSE|Clause)[ ]{1,4}(?:[IVX]{1,6}|\d{1,3})\b(?![ ]?[(.]\w)[^\n\t]*$", re.M)
+_HEAD = re.compile(
+    r"[ \t]*(?:ARTICLE|Article|SECTION|Section|CLAUSE|Clause)[ ]{1,4}(?:[IVX]{1,6}|\d{1,3})\b(?![ ]?[(.]\w)[^\n\t]*$",
+    re.M,
+)
 _NUMBER = re.compile(r"(?<![\w.])\d{1,3}\.\d{1,3}(?:\([A-Za-z0-9]{1,4}\))*(?![\w%])")
 _SENTENCE_END = re.compile(r"[.;:。；][\"”’)]*\s*\Z")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -59,7 +64,9 @@ def _end(text: str, start: int, following: str) -> int | None:
         stop = len(text) if stop < 0 else stop
         line = text[at:stop]
         if line.strip():
-            if not _is_entry(line) or (following and re.match(rf"[ \t]*(?:Section[ ])?{re.escape(following)}[.\s]", line)):
+            if not _is_entry(line) or (
+                following and re.match(rf"[ \t]*(?:Section[ ])?{re.escape(following)}[.\s]", line)
+            ):
                 break
             found = len(_NUMBER.findall(line))
             numbers += found
