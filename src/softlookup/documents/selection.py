@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from softlookup.documents.candidates import Candidate
-from softlookup.documents.displaced import add_displaced
 from softlookup.documents.inline_lists import STANDS_ALONE, InlineLists
 from softlookup.documents.label_families import HARD, MAIN, family
 from softlookup.documents.letter_or_roman import settle_ninth
+from softlookup.documents.misplaced import with_misplaced
 from softlookup.documents.numbering import Reading
 from softlookup.documents.sequences import Item, accept
 
@@ -60,7 +60,6 @@ def select(
     settled = {key: _best(options) for key, options in chosen.items()}
     _mend_beheaded(lists, inner, settled, boundaries)
     settle_ninth(candidates, settled, boundaries)
-    add_displaced(candidates, settled, text)
     accepted = [Accepted(candidates[key], reading) for key, reading in settled.items()]
     return sorted(accepted, key=lambda label: label.candidate.start)
 
@@ -143,6 +142,7 @@ def _run_families(
             piece for run in _accepted_runs(lists, items, name) for piece in lists.whole(run, name, readings, walls)
         ]
         runs = [run for run in runs if _credible(candidates, run, name)]
+        runs = with_misplaced(candidates, runs, readings) if name in MAIN else runs
         for run in _without_contents(candidates, runs, readings, name, body):
             found.append(_Run(name, tuple(run), readings))
             for place, key in enumerate(run):

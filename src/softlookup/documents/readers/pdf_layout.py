@@ -13,6 +13,7 @@ from softlookup.documents.model import BlockKind
 from softlookup.documents.readers.pdf_breaks import (
     HAN,
     continues_cell,
+    is_next_label,
     pitch_of,
     right_margin,
     starts,
@@ -186,7 +187,8 @@ class _Flow:
             return True
         if self._at == 0:
             return starts_after_break(before.text, text, filled=self._fills)
-        return starts(before, line, text, self._pitch, self._right)
+        opening = self.paragraphs[-1].pieces[0].line
+        return starts(before, line, text, self._pitch, self._right) or is_next_label(opening, before, line)
 
     def _join(self, text: str, line: Line) -> None:
         """A wrapped line: a word cut at the line end is joined, Chinese runs on, else a blank."""
