@@ -176,6 +176,7 @@ def test_references_dates_and_amounts_at_line_starts_open_no_clause():
         ("The Twenty-First Schedule", "Twenty-First Schedule"),
         ("SCHEDULE ONE", "Schedule One"),
         ("SCHEDULE", "Schedule"),
+        ("Schedule", "Schedule"),
         ("Schedule No. 1", "Schedule No. 1"),
         ("Annexure A", "Annexure A"),
         ("RIDER 1", "Rider 1"),
@@ -191,6 +192,8 @@ def test_words_and_names_that_open_a_schedule(label, path):
 def test_words_with_schedule_in_a_sentence_open_none():
     text = BODY.replace("in the list", "in the\nFirst Schedule and the price\nSCHEDULE that the owner keeps")
     assert paths(text) == ["1", "2"]
+    assert paths(BODY.replace("2. Nets", "Schedule\n\nMonday to Friday.\n\n2. Nets")) == ["1", "2"]
+    assert paths(BODY + "Schedule\n\nMonday to Friday.\n") == ["1", "2"]
     assert paths(BODY + "PRICE SCHEDULE\n\nThe price is ten.\n") == ["1", "2"]
 
 

@@ -55,7 +55,10 @@ _CITED_BEFORE = re.compile(
     r"\b(?i:sections?|articles?|clauses?|exhibits?|schedules?|paragraphs?|subsections?|annex|appendix|this)\s*\Z"
     r"|(?:本|第|见|按|依)\s*\Z"
 )
-_NAMELESS_HEAD = re.compile(r"\n[ ]*(?:THE[ ]{1,3})?(?:(?:[A-Z]+[ ])?SCHEDULE|ANNEX(?:URE)?|APPENDIX)\s*\Z")
+_NAMELESS_HEAD = re.compile(
+    r"\n[ ]*(?:THE[ ]{1,3})?(?:(?:[A-Z]+[ ])?SCHEDULE|ANNEX(?:URE)?|APPENDIX)\s*\Z"
+    r"|\n\n[ ]*(?:Schedule|Annex(?:ure)?|Appendix)[ ]*\n\s*\Z"
+)
 
 # words that lead to an amount on the next line: "the price is EUR", "by up to", "ends on"
 _AMOUNT_BEFORE = re.compile(

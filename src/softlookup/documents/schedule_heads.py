@@ -22,6 +22,7 @@ _OWN_WORDS = re.compile(
     r"[。；：]|\n[^\S\n]*(?:\d{1,2}[.、)]|\d{1,2}(?:\.\d{1,2})?[ \t]{1,4}[A-Z]"
     r"|[一二三四五六七八九十]{1,3}、|[（(]|第[^\n]{1,4}条)"
 )
+_NAMELESS = re.compile(r"(?:the\s+)?(?:schedule|annex(?:ure)?|appendix)", re.I)
 _LIST_STEP = 200  # entries of a list of exhibits stand closer than this
 _OWN_TEXT = 600
 _FIRST_PAGE = 1500
@@ -42,6 +43,7 @@ def schedule_heads(text: str, candidates: Sequence[Candidate]) -> list[Candidate
         or ((head.start > first_main or head.start > _REMOTE) and key(head) not in filing and _opens(text, head))
     ]
     heads = [head for head in heads if head.list_id or not _is_amid_clauses(candidates, head)]
+    heads = [head for head in heads if not _NAMELESS.fullmatch(head.label.number) or _counts_anew(candidates, head)]
     return _without_page_tops(_without_lists(text, candidates, heads, first_main))
 
 
@@ -124,6 +126,13 @@ def _without_lists(
             if len(cluster) == 2 and end - cluster[-1].start > _OWN_TEXT and not cluster[-1].list_id:
                 kept.append(cluster[-1])
     return kept
+
+
+def _counts_anew(candidates: Sequence[Candidate], head: Candidate) -> bool:
+    """True when the next label is the first of a list: "Schedule" alone may be the head of a table, too."""
+    at = bisect_right(candidates, head.line_end, key=lambda c: c.start)
+    readings = candidates[at].label.readings if at < len(candidates) else ()
+    return head.label.number.isupper() or any(reading.values in ((1,), (1, 1)) for reading in readings)
 
 
 def _opens_list(text: str, candidates: Sequence[Candidate], head: Candidate) -> bool:
