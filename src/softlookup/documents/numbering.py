@@ -70,8 +70,10 @@ _FORMS = (
         r"Annex(?:ure)?|APPENDIX|Appendix)|(?P<nthn2>[A-Z]{4,12}(?:-[A-Z]{4,8})?)[ ]{1,3}"
         r"(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX))(?=[ ]{0,40}(?:[-–—:.(*_\n]|\Z))"
     ),
-    r"(?P<only>(?:THE[ ]{1,3})?(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX)"
-    r"|(?:The[ ]{1,3})?(?:Schedule|Annex(?:ure)?|Appendix))(?=[ ]{0,40}[*_]{0,3}(?:\n|\Z))",
+    (
+        r"(?P<only>(?:THE[ ]{1,3})?(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX)"
+        r"|(?:The[ ]{1,3})?(?:Schedule|Annex(?:ure)?|Appendix))(?=[ ]{0,40}[*_]{0,3}(?:\n|\Z))"
+    ),
     # ARTICLE V, Article Ten, Part B
     (
         rf"(?P<art>(?:(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})"
