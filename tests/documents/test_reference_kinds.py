@@ -72,3 +72,15 @@ def test_terms_know_the_places_that_use_them() -> None:
     (term,) = find_definitions(LEASE, clauses)
     assert [LEASE[u.start : u.end] for u in term.uses] == ["Rent", "Rent", "Rent"]
     assert next(u.start for u in term.uses) == LEASE.index("Rent. The")
+
+
+def test_a_list_of_siblings_and_words_in_capitals() -> None:
+    text = (
+        "1. Effect. It means any of:\n\n(A) changes in law;\n\n(B) war;\n\n(C) a pandemic;\n\n"
+        "(D) acts of the Buyer; matters under clauses (A) and (C) count.\n\n"
+        "2. LAW. SECTION 5 OF THE GENERAL OBLIGATIONS LAW APPLIES, SUBJECT TO SECTION 1 OF THE AGREEMENT.\n"
+    )
+    clauses, found = read(text)
+    assert [clauses[t].path for t in found["(C)"].targets] == ["1(C)"]
+    assert found["SECTION 5"].status == "external"
+    assert [clauses[t].path for t in found["SECTION 1"].targets] == ["1"]

@@ -325,12 +325,20 @@ class LabelIndex:
                 if place.exact:
                     return place
                 shorter = shorter or place._replace(exact=False)
-            elif self._steps.prints(clause.index, items[-1]):
+            elif self._steps.prints(clause.index, items[-1]) and not self._is_sibling(clause.index, items, capital):
                 return Place(clause.index, exact=True)
         beside = self._outer_items.get(items[0])
         if beside is not None and shorter is None:
             return self.walk(beside, items[1:])
         return shorter
+
+    def _is_sibling(self, index: int, items: Sequence[str], capital: bool | None) -> bool:
+        """Whether clause ``index`` is a (D) and (C) is wanted, which then stands beside it and not inside."""
+        own = label_key(self.clause(index).number)
+        letters = own is not None and own.kind == "item" and len(items) == 1
+        if own is None or not letters or not (own.parts[-1].isalpha() and items[0].isalpha()):
+            return False
+        return len(own.parts[-1]) == len(items[0]) == 1 and not self._differs(index, capital)
 
     def _differs(self, index: int, capital: bool | None) -> bool:
         """Whether the label of clause ``index`` is a letter of the other case."""

@@ -14,11 +14,11 @@ from softlookup.documents.writing import has_english
 
 # "of the Exchange Act", "of the Company Disclosure Letter"; a heading in parentheses may stand between
 _OF_OTHER = re.compile(
-    r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?(?:(?:of|to|under|in)\s+|of(?=the\s))"
-    r"(?P<article>the\s+|such\s+|that\s+(?:certain\s+)?|those\s+|another\s+|any\s+other\s+|its\s+|their\s+|each\s+|an?\s+)?"
+    r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?(?:(?:of|to|under|in|OF|TO|UNDER|IN)\s+|of(?=the\s))"
+    r"(?P<article>the\s+|THE\s+|such\s+|that\s+(?:certain\s+)?|those\s+|another\s+|any\s+other\s+|its\s+|their\s+|each\s+|an?\s+)?"
     r"(?P<name>(?:[A-Z]|\d+\s+[A-Z])[\w.’'&/-]*(?:\s+(?:[A-Z(][\w.’'&/()-]*|of|and|on|for))*)"
 )
-_OF = re.compile(r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?of\b")
+_OF = re.compile(r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?(?:of|OF)\b")
 # "to the Disclosure Schedule" says where a label stands only when a paper or a statute follows
 _PAPER_NAME = re.compile(
     r"\b(?:Agreement|Contract|Lease|Deed|Indenture|Plan|Letter|Schedules?|Memorandum|Act|Code|Law|Rules?|Regulations?|"
