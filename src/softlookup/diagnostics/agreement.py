@@ -11,49 +11,12 @@ from softlookup.evidence.values import unsupported_values, values_in
 # share of the answer's own words that must stand in the place when neither names a value
 WORDS_NEEDED = 0.5
 _WORD = re.compile(r"[a-z]{3,40}|[\u3400-\u9fff]{2}")
-_COMMON = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "that",
-        "this",
-        "with",
-        "shall",
-        "may",
-        "must",
-        "not",
-        "any",
-        "all",
-        "are",
-        "was",
-        "has",
-        "have",
-        "which",
-        "what",
-        "who",
-        "when",
-        "where",
-        "how",
-        "under",
-        "from",
-        "into",
-        "than",
-        "then",
-        "such",
-        "each",
-        "its",
-        "his",
-        "her",
-        "their",
-        "between",
-        "agreement",
-        "contract",
-        "clause",
-        "answer",
-        "question",
-    ]
-)
+_COMMON = frozenset({
+    "the", "and", "for", "that", "this", "with", "shall", "may", "must", "not", "any", "all", "are", "was",
+    "has", "have", "which", "what", "who", "when", "where", "how", "under", "from", "into", "than", "then",
+    "such", "each", "its", "his", "her", "their", "between", "agreement", "contract", "clause", "answer",
+    "question",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

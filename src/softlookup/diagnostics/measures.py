@@ -27,7 +27,7 @@ _QUANTILE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class AnswerRows:
-    """Tempered mass [heads, passages] of the rows that predict an answer, its mean log-prob, and the drop by masking."""
+    """Rows that predict an answer: tempered mass [heads, passages], mean log-prob, and its drop by masking."""
 
     mass: FloatArray
     logprob: float
