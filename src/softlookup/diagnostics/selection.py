@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.diagnostics.agreement import Agreement, agreement
 from softlookup.diagnostics.case import Case
 from softlookup.diagnostics.diagnosis import Hit, Step, Test
-from softlookup.diagnostics.hold import hold
+from softlookup.diagnostics.hold import held_text, hold
 from softlookup.diagnostics.measures import Measures
 from softlookup.evidence.citation import clause_label
 from softlookup.evidence.values import values_in
@@ -15,9 +15,9 @@ from softlookup.retrieval.expand import closure
 
 
 def agrees(case: Case, answer: str) -> Agreement:
-    """Whether ``answer`` agrees with the expected place, by values and words."""
+    """Whether ``answer`` agrees with the expected place and the clauses that it needs, by values and words."""
     quote = case.place.named if case.place is not None and case.place.is_quote else None
-    return agreement(answer, case.place_text, case.question, quote)
+    return agreement(answer, f"{case.place_text}\n{held_text(case)[0]}", case.question, quote)
 
 
 def agreement_test(found: Agreement) -> Test:
