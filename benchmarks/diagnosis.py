@@ -1,4 +1,4 @@
-"""Diagnosis on planted cases: does the ladder stop at the rung where the fault was put?
+"""Diagnosis on planted cases: at which rung the ladder stops, and at which the fault was put.
 
     python benchmarks/diagnosis.py --cases 30 [--seed 1] [--out diagnosis.jsonl] [--kinds needle,misread]
 
@@ -64,7 +64,7 @@ def run_case(bench: Bench, kind: str, language: str, seed: int) -> dict:
     found, extra = KINDS[kind](bench, planted, language, seed)
     return {
         "kind": kind, "language": language, "seed": seed, "verdict": found.verdict, "sentence": found.sentence,
-        "tests": {test.name: test.value for test in found.tests}, **extra,
+        "tests": {test.name: [test.value, test.threshold] for test in found.tests}, **extra,
         "seconds": round(time.perf_counter() - start, 1), "cpu": round(time.process_time() - cpu, 1),
     }  # fmt: skip
 

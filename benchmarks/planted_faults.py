@@ -57,10 +57,8 @@ def faulty_attention(kind: str) -> Iterator[None]:
         scores = query @ key.transpose(-1, -2) * arguments["scaling"]
         reach = {"future": keys, "leak": 1, "after": 0}[kind]
         seen = torch.ones(rows, keys, dtype=torch.bool).tril(keys - rows + reach)
-        if kind == "after":
-            weights = scores.softmax(-1) * seen
-        else:
-            weights = scores.masked_fill(~seen, float("-inf")).softmax(-1)
+        masked = scores if kind == "after" else scores.masked_fill(~seen, float("-inf"))
+        weights = masked.softmax(-1) * seen
         return (weights @ value).transpose(1, 2).contiguous(), None
 
     ALL_ATTENTION_FUNCTIONS["sdpa"] = attention

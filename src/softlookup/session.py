@@ -153,18 +153,21 @@ class OpenDocument:
         """Ask several questions; the document is read once for all of them (or once per group when retrieved)."""
         for question in questions:
             self._check_question(question)
-        if not self.chunks:  # a scanned file, for instance: the reader accounts for it in the coverage
-            skipped = [f"{row.unit}: {row.reason or row.state}" for row in self.document.coverage.skipped[:2]]
-            raise DocumentError(
-                f"no text could be read from {self.document.source.path} ({'; '.join(skipped)})",
-                "ask a file with text: run OCR on a scanned one first",
-            )
+        self._check_text()
         size = max(1, len(questions)) if self.strategy.strategy == "full_context" else QUESTIONS_PER_CONTEXT
         for start in range(0, len(questions), size):
             group = questions[start : start + size]
             reading = self.reading(group)
             for question in group:
                 yield self._ask(question, reading)
+
+    def _check_text(self) -> None:
+        if not self.chunks:  # a scanned file, for instance: the reader accounts for it in the coverage
+            skipped = [f"{row.unit}: {row.reason or row.state}" for row in self.document.coverage.skipped[:2]]
+            raise DocumentError(
+                f"no text could be read from {self.document.source.path} ({'; '.join(skipped)})",
+                "ask a file with text: run OCR on a scanned one first",
+            )
 
     def _check_question(self, question: str) -> None:
         if not question.strip():
@@ -236,6 +239,8 @@ class OpenDocument:
 
         self._check_question(question)
         place = expected_place(self.document, expect)
+        if place is None or place.span is not None:  # else the words are known to be outside the text
+            self._check_text()
         retrieved = self.strategy.strategy == "retrieval" and not whole
         context = self._retrieve([question]) if retrieved else full_context(self.document)
         tokens = self.strategy.document_tokens

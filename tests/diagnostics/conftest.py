@@ -11,14 +11,14 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
 
-from softlookup.diagnostics.case import Case, Fed
-from softlookup.diagnostics.place import expected_place
-from softlookup.documents.read import read_document
-from softlookup.evidence.reading import Reading
-from softlookup.retrieval.chunks import passages
-from softlookup.retrieval.context import full_context
-from softlookup.runtime.prefilled import prefill
-from softlookup.runtime.prompt import PromptTemplate
+from softlookup.diagnostics.case import Case, Fed  # noqa: E402
+from softlookup.diagnostics.place import expected_place  # noqa: E402
+from softlookup.documents.read import read_document  # noqa: E402
+from softlookup.evidence.reading import Reading  # noqa: E402
+from softlookup.retrieval.chunks import passages  # noqa: E402
+from softlookup.retrieval.context import full_context  # noqa: E402
+from softlookup.runtime.prefilled import prefill  # noqa: E402
+from softlookup.runtime.prompt import PromptTemplate  # noqa: E402
 
 
 @pytest.fixture

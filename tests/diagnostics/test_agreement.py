@@ -39,7 +39,9 @@ def test_values_of_the_question_are_known():
     assert agreement("In 2031 it is 200.", "It pays 200.", "What is paid in 2031?").agrees
 
 
-@pytest.mark.parametrize(("answer", "agrees"), [("三十日内修理", True), ("四十日内", False), ("书面通知之后", True), ("由丙方决定", False)])
+@pytest.mark.parametrize(
+    ("answer", "agrees"), [("三十日内修理", True), ("四十日内", False), ("书面通知之后", True), ("由丙方决定", False)]
+)
 def test_a_chinese_answer(answer, agrees):
     clause = "甲方应当在收到书面通知后三十日内修理屋顶。"
     assert agreement(answer, clause, "甲方何时修理屋顶？").agrees is agrees

@@ -6,9 +6,9 @@ import json
 import string
 from pathlib import Path
 
+import faults
 import pytest
 
-import faults
 from softlookup import Session
 from softlookup.diagnostics import diagnose as ladder
 from softlookup.diagnostics.diagnose import diagnose

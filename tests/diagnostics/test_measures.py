@@ -58,7 +58,10 @@ def test_the_drop_is_that_of_hiding_the_keys_of_the_place(measured):
     case, measures = measured
     answer = measures.answer_ids
     assert case.loaded.tokenizer.decode(answer) == ANSWER
-    seen, hidden = (expected_logprob(case, answer, columns) for columns in ([], case.place_columns))
+    owners = np.isin(case.reading.passage_map.passage_of_token, case.passages)
+    passages = np.flatnonzero(owners) + case.prefix.document[0]
+    assert set(case.place_columns) <= set(passages)
+    seen, hidden = (expected_logprob(case, answer, columns) for columns in ([], passages))
     assert measures.rows.logprob == pytest.approx(seen, abs=1e-4)
     assert measures.rows.drop == pytest.approx(seen - hidden, abs=1e-4)
     assert abs(measures.rows.drop) > 1e-4  # the tiny model looks at every clause

@@ -31,7 +31,9 @@ def test_a_clause_is_found_by_its_number(document):
     assert text_of(document, place) == text_of(document, place).strip()
 
 
-@pytest.mark.parametrize("quote", ["within thirty days", "WITHIN  thirty\ndays", "“within thirty days”", "ｗithin thirty days"])
+@pytest.mark.parametrize(
+    "quote", ["within thirty days", "WITHIN  thirty\ndays", "“within thirty days”", "ｗithin thirty days"]
+)
 def test_a_quote_is_found_whatever_its_blanks_width_and_case(document, quote):
     place = expected_place(document, quote)
     assert place.is_quote
@@ -56,7 +58,13 @@ def test_nothing_is_expected(document):
 
 @pytest.mark.parametrize(
     ("expect", "words"),
-    [("the Keeper", "occur"), ("clause 99", "neither"), ("a flying carpet", "neither"), ("  ", "empty"), ("zz", "neither")],
+    [
+        ("the Keeper", "occur"),
+        ("clause 99", "neither"),
+        ("a flying carpet", "neither"),
+        ("  ", "empty"),
+        ("zz", "neither"),
+    ],
 )
 def test_what_is_not_one_place_is_refused(document, expect, words):
     with pytest.raises(UsageError, match=words):

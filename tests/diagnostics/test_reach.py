@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import faults
 import pytest
 
-import faults
 from softlookup.diagnostics.reach import out_of_reach
 from softlookup.runtime.load import load_model
 from tiny_models import edit_config, save_folder

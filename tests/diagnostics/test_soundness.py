@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import faults
 import pytest
 import torch
 
-import faults
 from softlookup.diagnostics.soundness import implementation_fault
 from softlookup.diagnostics.wording import _REPAIRS
 from softlookup.runtime.prefilled import Prefilled

@@ -115,6 +115,15 @@ class Measures:
         """tau: the 95th percentile of the drop over off-topic answers."""
         return float(np.quantile([rows.drop for rows in self.null_rows], _QUANTILE)) if self.null_rows else 0.0
 
+    @cached_property
+    def _hidden(self) -> list[int]:
+        """Columns of the passages of the place: beside a masked quote the rest of its clause would still tell."""
+        if self.case.place is None:
+            return []
+        passages = self.case.reading.passage_map
+        inside = np.flatnonzero(np.isin(passages.passage_of_token, self.case.passages))
+        return [int(column) for column in inside + passages.document[0]]
+
     def _answer_rows(self, question: str, ids: tuple[int, ...]) -> AnswerRows:
         reading, suffix = self.case.reading, self.case.template.suffix(question)
         collector = PassageMass(reading.profile, reading.passage_map, 1)
@@ -124,7 +133,7 @@ class Measures:
             collector.collect(call, [(0, rows)])
 
         logprob = float(reading.prefilled.logprobs(suffix, ids, callback=look).mean())
-        hidden = [int(column) for column in self.case.place_columns] if self.case.place is not None else []
+        hidden = self._hidden
         masked = float(reading.prefilled.logprobs(suffix, ids, hidden=hidden).mean()) if hidden else logprob
         return AnswerRows(collector.mass[0], logprob, logprob - masked)
 
