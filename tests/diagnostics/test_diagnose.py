@@ -94,7 +94,7 @@ def steps(monkeypatch):
     ("name", "hit"),
     [
         ("not_seen", Hit("not_seen", "", {"p": "0.4", "top": "5"})),
-        ("not_selected", Hit("not_selected", "", {"other": "5", "passage": "0", "drop": "1", "limit": "0"})),
+        ("not_selected", Hit("not_selected", "", {"other": "5", "passage": "0"})),
         ("misread", Hit("misread", "capacity")),
     ],
 )

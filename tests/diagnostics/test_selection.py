@@ -51,14 +51,17 @@ def test_not_seen_but_reached_by_an_edge(planted):
     assert "4.1" in step.hit.facts["via"] or "refer" in step.hit.facts["via"] or "subject" in step.hit.facts["via"]
 
 
-def test_the_answer_s_rows_look_elsewhere(planted):
-    step = selection.not_selected(*planted("Whenever it likes.", rows={"5": 1.0}))
+def test_the_answer_s_rows_look_elsewhere_and_masking_changes_nothing(planted):
+    step = selection.not_selected(*planted("Whenever it likes.", rows={"5": 1.0}, drop=0.1, limit=0.1))
     assert (step.hit.verdict, step.hit.facts["other"]) == ("not_selected", "5")
 
 
-def test_masking_the_place_changes_nothing(planted):
-    step = selection.not_selected(*planted("In 45 days.", drop=0.1, limit=0.1))
-    assert (step.hit.verdict, step.hit.variant) == ("not_selected", "unused")
+@pytest.mark.parametrize("drop", [0.2, -0.2])
+def test_one_sign_of_use_is_enough(planted, drop):
+    step = selection.not_selected(*planted("In 45 days.", rows={"5": 1.0}, drop=drop, limit=0.1))
+    assert step.hit is None
+    step = selection.not_selected(*planted("In 45 days.", rows={"3": 1.0}, drop=0.0, limit=0.1))
+    assert step.hit is None
 
 
 def test_a_value_that_stands_in_another_clause_names_it(planted):

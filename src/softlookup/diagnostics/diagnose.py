@@ -155,7 +155,7 @@ def _expected(case: Case) -> ExpectedPlace | None:
 
 
 def _distractor(case: Case, hit: Hit) -> NamedClause | None:
-    if hit.verdict != "not_selected" or hit.variant == "unused":
+    if hit.verdict != "not_selected":
         return None
     chunk = case.reading.chunks[int(hit.facts["passage"])]
     return NamedClause(hit.facts["other"], chunk.span.start, chunk.span.end)

@@ -112,8 +112,8 @@ class Measures:
 
     @cached_property
     def drop_threshold(self) -> float:
-        """tau: the 95th percentile of the drop over off-topic answers."""
-        return float(np.quantile([rows.drop for rows in self.null_rows], _QUANTILE)) if self.null_rows else 0.0
+        """tau: the 95th percentile of the change by masking over off-topic answers."""
+        return float(np.quantile([abs(rows.drop) for rows in self.null_rows], _QUANTILE)) if self.null_rows else 0.0
 
     @cached_property
     def _hidden(self) -> list[int]:

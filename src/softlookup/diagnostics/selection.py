@@ -50,25 +50,29 @@ def not_seen(case: Case, measures: Measures) -> Step:
 
 
 def not_selected(case: Case, measures: Measures) -> Step:
-    """3: seen, but the answer's rows look elsewhere, or masking the place changes the answer no more than chance."""
+    """3: seen, but the answer's values stand elsewhere, or its rows look elsewhere and masking the place does nothing.
+
+    One sign that the place was used is enough to walk on: the rows of a weak model look elsewhere even when it copies.
+    """
     sources = _copied_from(case, measures)
     chosen = int(np.argmax(measures.answer_scores))
     here = chosen in case.passages
-    drop, limit = measures.rows.drop, measures.drop_threshold
+    # a place that speaks against the answer makes it likelier when it is masked: it was used all the same
+    change, limit = abs(measures.rows.drop), measures.drop_threshold
     tests = (
         Test("3", "answer_rows_at_place", float(measures.answer_scores[list(case.passages)].max()),
              float(measures.answer_scores.max()), here, f"the answer's rows look most at {_name(case, chosen)}"),
-        Test("3", "direct_path_drop", drop, limit, drop > limit,
-             "fall of the answer's mean log-prob when the place is masked, against off-topic answers"),
+        Test("3", "direct_path_change", change, limit, change > limit,
+             f"change of the answer's mean log-prob when the place is masked ({-measures.rows.drop:+.3f}), against "
+             "off-topic answers"),
         Test("3", "copied_elsewhere", float(len(sources)), 0.0, not sources,
              "passages other than the expected one that hold the answer's values"),
     )  # fmt: skip
-    if here and drop > limit and not sources:
+    if (here or change > limit) and not sources:
         return Step(tests)
     best = max(sources, key=lambda i: float(measures.answer_scores[i])) if sources else chosen
-    variant = "" if best not in case.passages else "unused"
-    facts = {"other": _name(case, best), "passage": str(best), "drop": f"{drop:.3f}", "limit": f"{limit:.3f}"}
-    return Step(tests, Hit("not_selected", variant, facts))
+    facts = {"other": _name(case, best), "passage": str(best)}
+    return Step(tests, Hit("not_selected", "", facts))
 
 
 def misread(case: Case, max_new_tokens: int) -> Step:

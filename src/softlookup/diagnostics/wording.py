@@ -68,12 +68,6 @@ _EN = {
         "While reading the question the model looked at {place}, but its answer goes with {other}.",
         "name the clause or the party in the question, or ask on {place} alone; {other} is the distractor",
     ),
-    "not_selected unused": (
-        ("While reading the question the model looked at {place}, but its answer hardly changes when that clause is "
-        "hidden from it."),
-        ("ask on {place} alone, or use a larger model: masking it lowered the answer's log-prob by {drop}, off-topic "
-        "answers reach {limit}"),
-    ),
     "misread capacity": (
         ("The model used {place} and still answered otherwise, also when it was given that clause alone: it cannot "
         "read it rightly."),
@@ -153,10 +147,6 @@ _ZH = {
     "not_selected": (
         "阅读问题时模型看到了{place}，但回答与{other}一致。",
         "在问题中写明条款或当事人，或只就{place}提问；干扰条款是{other}",
-    ),
-    "not_selected unused": (
-        "阅读问题时模型看到了{place}，但遮住该条款后回答几乎不变。",
-        "只就{place}提问，或使用更大的模型：遮住后对数概率下降{drop}，无关问题可达{limit}",
     ),
     "misread capacity": (
         "模型用到了{place}，回答仍与之不符；只给它这一条时也是如此：它读不懂该条款。",
