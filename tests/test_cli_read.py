@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from documents.builders import docx, paragraph
 from softlookup.cli import main
+from softlookup.documents.read import read_document
+from softlookup.errors import UsageError
 
 LEASE = """Lease of a boat
 
@@ -151,3 +155,56 @@ def test_reading_does_not_load_torch(lease):
         f"main(['read', {os.fspath(lease)!r}, '--terms', '--refs'])\nassert 'torch' not in sys.modules\n"
     )
     assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--text", "--json"], "--json"),
+        (["--text", "--terms", "--refs"], "--terms, --refs"),
+        (["--clause", "2", "--refs"], "--refs"),
+        (["--password-env", ""], "empty"),
+        (["--member", "EX-10"], "EDGAR"),
+        (["--member", " "], "empty"),
+    ],
+)
+def test_options_that_contradict_each_other_or_the_file_are_refused(lease, capsys, words, named):
+    code, out, err = run(capsys, "read", lease, *words)
+    assert (code, out) == (2, "")
+    assert named in err
+    assert err.count("\n") == 1
+
+
+def test_options_without_effect_are_told(lease, capsys):
+    _, out, _ = run(capsys, "read", lease, "--view", "original", "--ocr")
+    assert "option without effect: --view original: a text file has no tracked changes" in out
+    assert "option without effect: --ocr" in out
+    _, out, _ = run(capsys, "read", lease, "--encoding", "utf-8")
+    assert "without effect" not in out
+
+
+def test_an_unknown_view_is_refused(lease):
+    with pytest.raises(UsageError, match="view must be one of"):
+        read_document(lease, view="x")
+
+
+def test_a_closed_standard_output_is_one_error(lease):
+    command = [sys.executable, "-m", "softlookup", "read", os.fspath(lease)]
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], capture_output=True, text=True, check=False)
+    assert closed.returncode == 1
+    assert closed.stderr == "softlookup: error: standard output is closed; open it or redirect it to a file\n"
+
+
+def test_changed_words_of_the_markup_view_are_marked(tmp_path, capsys):
+    changed = (
+        '<w:r><w:t xml:space="preserve">1. Rent is </w:t></w:r>'
+        '<w:del w:author="A"><w:r><w:delText>400</w:delText></w:r></w:del>'
+        '<w:ins w:author="A"><w:r><w:t>500</w:t></w:r></w:ins>'
+        '<w:r><w:t xml:space="preserve"> pounds.</w:t></w:r>'
+    )
+    path = tmp_path / "redline.docx"
+    path.write_bytes(docx(paragraph(runs=changed)))
+    _, out, _ = run(capsys, "read", path, "--clause", "1", "--view", "markup")
+    assert "1. Rent is [-400-]{+500+} pounds." in out
+    _, out, _ = run(capsys, "read", path, "--clause", "1")
+    assert "1. Rent is 500 pounds." in out

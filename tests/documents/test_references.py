@@ -155,7 +155,10 @@ def test_a_number_with_decimal_children_is_absolute():
         ("CLAUSES 2.1 AND 3.1 SURVIVE.", [("CLAUSES 2.1", ["2.1"]), ("3.1", ["3.1"])]),
         ("See SCHEDULE 2 hereto.", [("SCHEDULE 2", ["Schedule 2"], "resolved")]),
         ("See Sections 2.2(a)-(b).", [("Sections 2.2(a)-(b)", ["(a)", "(b)"], "resolved")]),
-        ("See paragraphs (a) and (b) of Section 2.2.", [("paragraphs (a)", ["(a)"]), ("(b) of Section 2.2", ["(b)"])]),
+        (
+            "See paragraphs (a) and (b) of Section 2.2.",
+            [("paragraphs (a)", ["(a)"]), ("(b)", ["(b)"]), ("Section 2.2", ["2.2"])],
+        ),
         (
             "See clause (b) of the first sentence of Section 2.2.",
             [("clause (b) of the first sentence of Section 2.2", ["(b)"])],

@@ -24,9 +24,8 @@ only partly read, 5 model or cache fault, 6 does not fit memory or the model's w
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; prints one line per error, a traceback with --debug."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if not _streams_are_open():
+        return int(ExitCode.ERROR)
     options = _parser().parse_args(arguments)
     try:
         code = int(options.run(options))
@@ -52,6 +51,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"internal error ({type(error).__name__}: {error}); run again with --debug and report it")
         return int(ExitCode.ERROR)
     return code
+
+
+def _streams_are_open() -> bool:
+    """Make the streams print any text; False, and a complaint, when the caller closed stdout (">&-")."""
+    if sys.stdout is None:
+        if sys.stderr is not None:
+            _complain("standard output is closed; open it or redirect it to a file")
+        return False
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    return True
 
 
 class _Parser(argparse.ArgumentParser):

@@ -19,6 +19,7 @@ def read(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.escape import json_line, printable
     from softlookup.documents.read import read_document
 
+    _check(options)
     document = read_document(options.file, **reading_options(options))
     if options.text:
         # exact when redirected, escaped on a terminal: offsets refer to the exact form
@@ -37,10 +38,24 @@ def read(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK if document.coverage.complete else ExitCode.DOCUMENT
 
 
+def _check(options: argparse.Namespace) -> None:
+    """Refuse options that ask for two different outputs."""
+    others = [f"--{name}" for name in ("json", "terms", "refs") if getattr(options, name)]
+    if options.text and others:
+        raise UsageError(f"--text prints the text and nothing else, got {', '.join(others)} too", "choose one of them")
+    tables = [name for name in others if name != "--json"]
+    if options.clause is not None and tables:
+        raise UsageError(f"--clause prints one clause, got {', '.join(tables)} too", "choose one of them")
+
+
 def reading_options(options: argparse.Namespace) -> ReadKeywords:
     """Keyword arguments of ``read_document`` from the options that all document commands share."""
     password = None
     if options.password_env is not None:
+        if not options.password_env.strip():
+            raise UsageError(
+                "--password-env needs the name of a variable, got an empty one", "for example PDF_PASSWORD"
+            )
         password = os.environ.get(options.password_env)
         if password is None:
             raise UsageError(

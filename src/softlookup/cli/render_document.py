@@ -8,12 +8,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from softlookup.cli.escape import printable, printable_line
+from softlookup.documents.model import Span
 
 if TYPE_CHECKING:
     from softlookup.documents.findings import Finding
     from softlookup.documents.model import Clause, CrossReference, Document
 
 _ROWS_SHOWN = 12  # coverage rows with something to say; the rest is counted
+_CHANGES = {"deleted": ("[-", "-]"), "inserted": ("{+", "+}"), "moved": ("{>", "<}")}
 _WORDS_SHOWN = 60  # characters of a clause without a number
 
 
@@ -119,6 +121,22 @@ def _finding_lines(document: Document, findings: Sequence[Finding]) -> Iterator[
         yield f"  {clause_address(document, finding.clause)}: {words} {finding.detail}"
 
 
+def _with_changes(document: Document, span: Span) -> str:
+    """Text of ``span``, escaped; in the markup view deleted words stand in [- -], inserted ones in {+ +}."""
+    marks = [m for m in document.marks if m.flag in _CHANGES and m.span.overlap(span)]
+    if document.view != "markup" or not marks:
+        return printable(document.text[span.start : span.end])
+    pieces, at = [], span.start
+    for mark in sorted(marks, key=lambda mark: mark.span):
+        start, end = max(at, mark.span.start), min(span.end, mark.span.end)
+        if start < end:
+            opening, closing = _CHANGES[mark.flag]
+            words = printable(document.text[start:end])
+            pieces += [printable(document.text[at:start]), opening, words, closing]
+            at = end
+    return "".join([*pieces, printable(document.text[at : span.end])])
+
+
 def _times(number: int) -> str:
     return "unused" if not number else "used once" if number == 1 else f"used {number} times"
 
@@ -166,7 +184,7 @@ def clauses_text(document: Document, found: dict[str, Any]) -> str:
         page = "" if clause.page is None else f", page {clause.page}"
         flags = "".join(f", {flag.replace('_', ' ')}" for flag in clause.flags)
         lines.append(f"{clause_address(document, clause.index)} [{clause.span.start}:{clause.span.end}]{page}{flags}")
-        lines += ["", printable(row["text"]), ""]
+        lines += ["", _with_changes(document, Span(row["start"], row["start"] + len(row["text"]))), ""]
         inside = [r for r in document.references if clause.span.start <= r.span.start < clause.span.end]
         if inside:
             lines += ["refers to:", *(f"  {_reference_line(document, r)}" for r in inside)]

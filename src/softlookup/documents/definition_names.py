@@ -9,6 +9,8 @@ from typing import NamedTuple
 from softlookup.documents.model import TermKind
 
 _MAX_WORDS = 9  # a longer quotation is a sentence, not a name
+_WORD_LEAST = 6  # letters of a word in capitals that is no abbreviation
+_SMALL_WORDS = frozenset(("OF", "AND", "THE", "TO", "FOR", "IN", "ON", "OR", "BY", "A", "AN", "WITH"))
 _NO_TERMS = frozenset(("as is", "as-is", "as available", "n/a", "tbd", "including", "includes", "or", "and", "s", "x"))
 
 
@@ -52,11 +54,34 @@ def names_in(pattern: re.Pattern[str], text: str, start: int, end: int, group: i
 def term_variants(term: str) -> tuple[str, ...]:
     """Spellings that count as ``term``: itself, and plural and singular for English names.
 
+    A file without bold type prints names in capitals where it defines them: "SUPERIOR PROPOSAL" is used as
+    Superior Proposal. Short words are no such names ("LLC").
+
     >>> term_variants("Losses")
     ('Losses', 'Loss')
     """
     if not term.isascii() and not re.search(r"[A-Za-z]$", term):
         return (term,)
+    if not _in_capitals(term):
+        return tuple(_numbers(term))
+    return tuple(dict.fromkeys((*(v.upper() for v in _numbers(term.lower())), *_numbers(_titled(term)))))
+
+
+def _in_capitals(term: str) -> bool:
+    """Whether ``term`` is words in capitals that are no abbreviation."""
+    return term.isupper() and any(len(word) >= _WORD_LEAST for word in term.split())
+
+
+def _titled(term: str) -> str:
+    """``term`` with small letters: "ARTICLES OF MERGER" as "Articles of Merger"."""
+    return " ".join(
+        word.lower() if at and word in _SMALL_WORDS else re.sub(r"[A-Z][A-Z’']*", lambda m: m[0].capitalize(), word)
+        for at, word in enumerate(term.split(" "))
+    )
+
+
+def _numbers(term: str) -> list[str]:
+    """``term`` and its plural or singular."""
     variants = [term]
     if term.endswith(("(s)", "(S)")):  # "Product(s)" is used as Product and as Products
         variants += [term[:-3], f"{term[:-3]}{term[-2]}"]
@@ -70,4 +95,4 @@ def term_variants(term: str) -> tuple[str, ...]:
         consonant_y = term.endswith("y") and term[-2:-1] not in "aeiou"
         plural = term[:-1] + "ies" if consonant_y else term + ("es" if term[-1] in "sxz" else "s")
         variants.append(plural)
-    return tuple(variants)
+    return variants

@@ -36,6 +36,8 @@ _COMPANY = re.compile(
     r"\b(?:[A-Z][\w’'&.-]{0,40},?\s+){1,6}?(?:Ltd|Limited|plc|PLC|Inc|INC|LLC|LLP|Corp|Corporation|CORPORATION|Company|Co|GmbH|"
     r"S\.?A|N\.?V|B\.?V|AG|L\.?P)\b"
 )
+_FOREGOING = re.compile(r"\([^()\"“]{0,40}\bof\s+the\s+foregoing\b(?:[^()\"“]|\([^()\s]{1,5}\))*[\"“]\s*$")
+_FOREGOING_WITHIN = 160  # characters
 _CAPITAL = re.compile(r"[A-Z]")
 _PARTY_BEFORE = re.compile(r"公司|企业|中心|身份证|住所|\b(?:an?\s+individual|corporation|partnership|company)\b")
 _ZH_ROLE = re.compile(r"[甲乙丙丁戊]方")
@@ -73,9 +75,21 @@ def find_definitions(text: str, clauses: tuple[Clause, ...]) -> tuple[DefinedTer
             if subjects & named:
                 continue
             named |= subjects
+        clause = _whole_list(text, positions, clause, item.start)
         span = Span(item.start, item.start + len(item.name))
         terms.append(DefinedTerm(one_line(item.name), span, clause, item.kind, item.aliases))
     return _with_uses(text, terms)
+
+
+def _whole_list(text: str, positions: ClausePositions, clause: int, start: int) -> int:
+    """The clause of a list whose last item names them all: "(E) fail to act (any of the foregoing, a "Change")"."""
+    parent, after = positions.clauses[clause].parent, clause + 1
+    if parent is None or positions.clauses[clause].number[:1] != "(":
+        return clause
+    if not _FOREGOING.search(text, max(0, start - _FOREGOING_WITHIN), start):
+        return clause
+    last = after == len(positions.clauses) or positions.clauses[after].parent not in (parent, clause)
+    return parent if last else clause
 
 
 def _with_uses(text: str, terms: Sequence[DefinedTerm]) -> tuple[DefinedTerm, ...]:

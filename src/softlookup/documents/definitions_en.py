@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 
 from softlookup.documents.definition_names import Found, is_name, names_in, one_line
 from softlookup.documents.model import TermKind
@@ -33,12 +34,12 @@ _MEANS = re.compile(
     rf"{_QUOTED}\)?{_BETWEEN}\s*+[,:]?\s*+(?:each\s+)?(?:{_VERB})",
 )
 _NAME_IN_LIST = re.compile(_QUOTED)
-_INSIDE = r"(?:[^()\[\]\"“”]|\([^()\s]{1,4}\))"  # a parenthesis may hold "401(k)" and "Product(s)"
-_PARENTHESIS = re.compile(rf"[(\[]({_INSIDE}{{0,200}}[\"“”](?:{_INSIDE}|[\"“”]){{0,240}})[)\]]")
+_INSIDE = r"(?:[^()（）\[\]\"“”]|\([^()\s]{1,4}\))"  # a parenthesis may hold "401(k)" and "Product(s)"
+_PARENTHESIS = re.compile(rf"[(\[（]({_INSIDE}{{0,200}}[\"“”](?:{_INSIDE}|[\"“”]){{0,240}})[)\]）]")
 # the quotation in a parenthesis names what stands before it only after such words
 _LEAD = re.compile(
     r"(?:^|\b(?:the|a|an|this|as|called|named|to|such|each|individually|collectively|together|and|or|jointly|"
-    r"severally|hereinafter|herein|hereafter|also|any|all|our|their|its|his|either|singly|be|being)|[,;:/&])[\s,:]*$",
+    r"severally|hereinafter|herein|hereafter|also|any|all|our|their|its|his|either|singly|be|being)|[,;:/&，])[\s,:]*$",
     re.IGNORECASE,
 )
 _NOT_A_DEFINITION = re.compile(r"\bdefined\b|\bmeaning\b|\bi\.e\.|\be\.g\.|\bsuch as\b|\bform of\b", re.IGNORECASE)
@@ -75,11 +76,11 @@ _BOLD_POINTED = re.compile(
     r"(?:on|in)[ ]the[ ](?:[A-Z]|\*\*)))"
 )
 _BOLD_PARENTHESIS = re.compile(rf"\((?:(?:the|each,?[ ]an?|collectively,?|together,?)[ ](?:the[ ])?)?{_BOLD}\)")
-_BARE_MEANS = re.compile(
-    r"^[ \t]*+(?:\(?[\dA-Za-z.]{1,8}[.)][ \t]++)?([A-Z][\w’'&/\- ]{0,60}?)[ \t]++"
-    rf"(?:{_VERB})",
-    re.MULTILINE,
-)
+_BARE_LEAD = r"(?:(?:\(?[\dA-Za-z.]{1,8}[.)]|\d{1,3}(?:\.\d{1,3}){1,3})[ \t]++)?"
+_BARE_BODY = rf"([A-Z][\w’'&/\- ]{{0,60}}?)[ \t]++(?:\([^()\n]{{1,80}}\)[ \t]++)?(?:{_VERB})"
+_BARE_MEANS = re.compile(rf"^[ \t]*+{_BARE_LEAD}{_BARE_BODY}", re.MULTILINE)
+_BARE_CLAUSE = re.compile(rf"\s{{0,4}}{_BARE_LEAD}{_BARE_BODY}")  # a clause may begin inside a line
+_OR_NAME = re.compile(r"\s+or\s+(?=[A-Z])")
 # “Early Event” and its explanation in the next cell of a table
 _TABLED_NAME = re.compile(
     rf"^[ \t|]*+{_QUOTED}[ \t]*(?:\t|\||\n[ \t]*\n|\n|[ ]{{3,}})\s*(?=[a-z]|[A-Z][a-z]+[ ][a-z])", re.MULTILINE
@@ -184,6 +185,15 @@ def _english_bold_names(text: str) -> Iterator[Found]:
         yield Found(match.group(1), match.start(1), "parenthetical")
 
 
+def _bare_name(match: re.Match[str]) -> Iterator[Found]:
+    """The name of "Gross Margin means", or of "Manufacture or Manufacturing means"; its words begin with capitals."""
+    name, *aliases = (one_line(name) for name in _OR_NAME.split(match.group(1)))
+    words = [word for word in match.group(1).split() if len(word) > 3 and word not in ("with", "from", "than")]
+    if is_name(name) and all(word[0].isupper() or word[0].isdigit() for word in words):
+        kind: TermKind = "means" if match.group("means") else "meaning_given_in"
+        yield Found(name, match.start(1), kind, tuple(aliases))
+
+
 def _english_definition_sections(text: str, positions: ClausePositions) -> Iterator[Found]:
     """Unquoted ``X means`` and ``"X": ...`` lines inside clauses that are headed "Definitions"."""
     for clause in positions.clauses:
@@ -191,10 +201,11 @@ def _english_definition_sections(text: str, positions: ClausePositions) -> Itera
             continue
         start, end = clause.span.start, clause.span.end
         for match in _BARE_MEANS.finditer(text, start, end):
-            name = match.group(1).strip()
-            large = [word for word in name.split() if len(word) > 3 and word not in ("with", "from", "than")]
-            if is_name(name) and all(word[0].isupper() or word[0].isdigit() for word in large):
-                yield Found(name, match.start(1), "means" if match.group("means") else "meaning_given_in")
+            yield from _bare_name(match)
+        following = (positions.clauses[at] for at in range(clause.index + 1, len(positions.clauses)))
+        for below in takewhile(lambda c: c.span.start < end, following):  # noqa: B023
+            begins = _BARE_CLAUSE.match(text, below.span.start, end)
+            yield from _bare_name(begins) if begins else ()
         labels = [match for match in _BARE_LABEL.finditer(text, start, end) if is_name(match.group(1))]
         times = Counter(match.group(1) for match in labels)
         labels = [match for match in labels if times[match.group(1)] == 1]  # a page's foot says "Source: ..." again

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from softlookup.documents.label_steps import LabelSteps, Place
 from softlookup.documents.model import Clause
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_labels import FALLBACKS, LabelKey, label_key
+from softlookup.documents.reference_labels import FALLBACKS, LabelKey, label_key, roman_heading
 
 _SAME_LABEL_TRIED = 3  # clauses with the same label that are compared on either side of the source
 _TARGETS_MOST = 8  # targets of an ambiguous reference
+_RANGE_MOST = 100  # members of a range
 _ENTRY_MOST = 200  # characters: a clause with the same label that is no longer and much shorter is an index entry
 _ENTRY_SHARE = 4
 
@@ -54,12 +55,17 @@ class LabelIndex:
         label = label_key(clause.number) if clause.number else None
         if label is None:
             return space, above
+        roman = roman_heading(clause.number) if clause.heading else None
+        if roman is not None:
+            self._by_key[space, roman].append(clause.index)
         if label.opens_namespace:
             self._by_key["", label].append(clause.index)
             return f"{label.kind} {'.'.join(label.parts)}", None
         if above is not None and above.kind in ("clause", "article", "item"):
             # "(a)" below 8.2 is 8.2(a), and a bare "1" below "1" is 1.1; "5.1" below "ARTICLE V" stands alone
-            single = re.fullmatch(r"[\d\W]{1,5}|[a-z]{1,5}", clause.number) and len(label.parts) == 1
+            single = len(label.parts) == 1 and (
+                re.fullmatch(r"[\d\W]{1,5}|[a-z]{1,5}", clause.number) or clause.label.endswith(")")
+            )
             if label.kind == "item" or (single and above.kind != "article" and not self._counts_itself(clause, label)):
                 label = LabelKey(above.kind, (*above.parts, *label.parts))
         self._by_key[space, label].append(clause.index)
@@ -109,7 +115,7 @@ class LabelIndex:
         lineage = list(self._positions.lineage(source))
         if kind == "top":
             tops = [c.index for c in lineage if c.number and self._top_number(c.index)]
-            return tops[-1] if tops else None
+            return tops[-1] if tops else self._heading_above(lineage[-1].index)
         for clause in lineage:
             label = label_key(clause.number) if clause.number else None
             if label is None:
@@ -119,8 +125,18 @@ class LabelIndex:
             if label.kind == kind and not (kind == "clause" and self._is_item(clause.index)):
                 return clause.index
         if kind == "article":  # the outermost label, whatever it is called
-            return next((clause.index for clause in reversed(lineage) if clause.number), None)
+            outermost = next((clause.index for clause in reversed(lineage) if clause.number), None)
+            return outermost if outermost is None else self._heading_above(outermost) or outermost
         return source if kind in ("clause", "item") and lineage[0].number else None
+
+    def _heading_above(self, index: int) -> int | None:
+        """The heading 六、 or "VI." before 6.1 when it stands elsewhere in the tree; None for other clauses."""
+        space, key = self._keys[index]
+        if key is None or key.kind != "clause" or len(key.parts) < 2 or not self.counted_through(index):
+            return None
+        above = (LabelKey(kind, key.parts[:1]) for kind in ("clause", "roman"))
+        found = [place for label in above for place in self._by_key.get((space, label), ()) if place < index]
+        return max(found, default=None)
 
     def _top_number(self, index: int) -> bool:
         key = self._keys[index][1]
@@ -180,11 +196,24 @@ class LabelIndex:
 
     def between(self, first: int, last: int) -> tuple[int, ...]:
         """The range from ``first`` to ``last`` among siblings; the two ends when they are not siblings."""
+        counted = self._counted_between(first, last)
+        if counted:
+            return counted
         beside = self.siblings(first)
         start, end = bisect_left(beside, first), bisect_left(beside, last)
         if start <= end < len(beside) and (beside[start], beside[end]) == (first, last):
             return tuple(beside[start : end + 1])
         return (first, last)
+
+    def _counted_between(self, first: int, last: int) -> tuple[int, ...]:
+        """Headings with Roman numerals from ``first`` to ``last``, wherever they stand in the tree."""
+        ends = (roman_heading(self.clause(first).number), roman_heading(self.clause(last).number))
+        if ends[0] is None or ends[1] is None:
+            return ()
+        counted = range(int(ends[0].parts[0]), int(ends[1].parts[0]) + 1)
+        spaces = self._keys[first][0]
+        found = (self._by_key.get((spaces, LabelKey("roman", (str(value),))), ()) for value in counted[:_RANGE_MOST])
+        return tuple(sorted(index for places in found for index in places[:1]))
 
     def find(
         self,
@@ -225,7 +254,7 @@ class LabelIndex:
                 return self._find_item(label.parts, source, capital)
             below = self.walk(outer, label.parts)
             return below if below.exact or below.clause != outer else None
-        spaces = (self._keys[source][0], "") if outer is None else (self._keys[outer][0],)
+        spaces = (self._keys[source][0], "") if outer is None or label.opens_namespace else (self._keys[outer][0],)
         shorter: list[Place] = []
         for space in dict.fromkeys(spaces):
             for kind in FALLBACKS.get(label.kind, (label.kind,)):
@@ -290,8 +319,8 @@ class LabelIndex:
         shorter = None
         for clause in self._positions.lineage(source):
             place = self.walk(clause.index, items)
-            if place.clause != clause.index:
-                if place.exact and not self._differs(place.clause, capital):
+            if place.clause != clause.index and not self._differs(place.clause, capital):
+                if place.exact:
                     return place
                 shorter = shorter or place._replace(exact=False)
             elif self._steps.prints(clause.index, items[-1]):

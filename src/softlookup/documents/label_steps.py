@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from softlookup.documents.model import Clause
+from softlookup.documents.numbering import letter_number
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.reference_labels import label_key, number_value
 
@@ -19,9 +20,22 @@ _BRACKETS_ARE_PARAGRAPHS = re.compile(r"第\s*[（(][^（）()\s]{1,4}[）)]\s*�
 # not the (b) of 4.1(b), clause (b) or 第（一）项
 _PRINTED_ITEM = re.compile(
     r"(?<![A-Za-z0-9)第])(?<!lause )(?<!lauses )(?<!graph )(?<!graphs )(?<!ction )(?<!ctions )(?<!tem )(?<!tems )"
+    r"(?<!vision )(?<!visions )"
     r"\(\s?([^()\s]{1,6})\s?\)|(?:^|[:;。\n][ \t]{0,8})(\d{1,2})[.、](?!\d)"
 )
+# (a) and (b) in "clauses (a) and (b)" are mentions
+_LISTED = re.compile(
+    r"(?i:(?:clause|section|paragraph|division|item)s)\s[\d.]{0,9}(?:\([^()\s]{1,6}\))+"
+    r"(?:(?:,|,?\s(?:and|or|through|to)\b)\s?(?:\([^()\s]{1,6}\))+){1,20}"
+)
 _PRINTED_NUMBER = re.compile(r"(?:^|\n[ \t]{0,8}|[.;:]\s)(\d+(?:\.\d+)+)(?!\d)")
+# "Execution Version 3.3.1 The parties ...": a page's head before the number of a clause
+_INLINE_NUMBER = re.compile(r"(?<!\S)(\S{1,40})\s(\d{1,3}(?:\.\d{1,3}){2,4})\s(?=[\[\"“A-Z])")
+_NAMES_NUMBER = re.compile(
+    r"\W*(?:(?:sub-?)?(?:sections?|clauses?|paragraphs?)|articles?|parts?|items?|schedules?|exhibits?|annex|appendix|§+|"
+    r"and|or|to|of|in|under|with|by|through|see|[\d.]+,?)\W*",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"[。；：，:;,]|\.\s")
 
 
@@ -73,9 +87,20 @@ class LabelSteps:
         for at, step in enumerate(steps):
             following = self._paragraph(index, step) if step[0] == "款" else self._labelled(index).get(step)
             if following is None:  # (i), (ii), ... may run inside the text
-                return Place(index, exact=step[0] != "款" and all(self.prints(index, rest) for rest in steps[at:]))
+                exact = step[0] != "款" and all(self.prints(index, rest) for rest in steps[at:])
+                inside = self._inside_earlier(index, step) if not exact and at + 1 == len(steps) else None
+                return Place(index, exact) if inside is None else Place(inside, exact=True)
             index = following
         return Place(index, exact=True)
+
+    def _inside_earlier(self, index: int, step: str) -> int | None:
+        """The item before (b) whose text prints (b) too: only (a) is then a clause of its own."""
+        rank = letter_number(step) if step.isascii() and step.isalpha() and len(step) == 1 else None
+        before = chr(ord(step) - 1) if rank is not None and rank > 1 else ""
+        earlier = self._labelled(index).get(before)
+        while earlier is not None and not self.prints(earlier, step):
+            earlier = next(reversed(self._labelled(earlier).values()), None)
+        return earlier
 
     def _paragraph(self, index: int, step: str) -> int | None:
         """The clause of 第二款: a numbered child, an unnumbered one, or ``index`` itself if it has two paragraphs."""
@@ -115,8 +140,9 @@ class LabelSteps:
         """Labels that stand inside the own text of the clause: "(c)" as "c", "2." as "2", "9.1" as "9.1"."""
         if index not in self._printed:
             own = self._own_text(index)
-            items = {m.group(1) or m.group(2) for m in _PRINTED_ITEM.finditer(own)}
+            items = {m.group(1) or m.group(2) for m in _PRINTED_ITEM.finditer(_LISTED.sub("", own))}
             numbers = {match.group(1) for match in _PRINTED_NUMBER.finditer(own)}
+            numbers |= {m[2] for m in _INLINE_NUMBER.finditer(own) if not _NAMES_NUMBER.fullmatch(m[1])}
             lowered = {i.lower() if i.isascii() and i.isalpha() else number_value(i) for i in items}
             self._printed[index] = frozenset(lowered | numbers)
         return self._printed[index]

@@ -24,6 +24,7 @@ from softlookup.documents.readers.markdown import read_markdown
 from softlookup.documents.readers.text import normalise_line_ends, read_plain
 from softlookup.documents.references import find_references
 from softlookup.documents.structure import build_structure
+from softlookup.documents.unused_options import check_options, unused_options
 from softlookup.errors import DocumentError
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -56,12 +57,15 @@ def read_document(
     ``member`` chooses an exhibit of an EDGAR submission ("EX-10.1"); ``ocr`` reads scanned pages (extra ``[ocr]``).
 
     Raises ``DocumentError`` when the file is missing, empty, too large, encrypted, damaged or of a kind
-    that is not read. What could be read only in part is told in ``Document.coverage``, not raised.
+    that is not read, ``UsageError`` for an unknown view or a member of a file without members. What could be read
+    only in part is told in ``Document.coverage``, not raised.
     """
     name = os.fspath(path)
-    data = _load(Path(path), name)
     options = ReadOptions(encoding=encoding, view=view, password=password, member=member, ocr=ocr)
+    check_options(options)
+    data = _load(Path(path), name)
     kind, result = _read(data, Path(path).suffix.lower(), options)
+    unused = unused_options(kind, options)
     if not result.text.strip() and not result.coverage.skipped:
         unseen = sum(len(aside.text) for aside in result.aside)
         found = f"only {len(data)} bytes of blanks" if not data.strip() else "none"
@@ -81,7 +85,7 @@ def read_document(
         source=Source(path=name, sha256=hashlib.sha256(data).hexdigest(), format=kind, size=len(data)),
         blocks=result.blocks,
         clauses=clauses,
-        coverage=replace(result.coverage, notes=result.coverage.notes + structure.notes),
+        coverage=replace(result.coverage, notes=result.coverage.notes + structure.notes + unused),
         terms=terms,
         references=find_references(text, clauses, terms, result.links),
         generated=result.generated,

@@ -15,7 +15,8 @@ from softlookup.documents.model import CrossReference, DefinedTerm, Span
 from softlookup.documents.positions import ClausePositions
 from softlookup.documents.writing import has_chinese
 
-_SUCH = re.compile(r"\b(?:[Ss]uch|[Ss]aid|[Aa]foresaid|SUCH|SAID)\s+")
+# a file may have lost the blank: "suchParty"
+_SUCH = re.compile(r"\b(?:(?:[Ss]uch|[Ss]aid|[Aa]foresaid|SUCH|SAID)\s+|such(?=[A-Z][a-z]))")
 _NOUN = re.compile(r"[a-z]+(?:\s[a-z]+)?\b")
 _WORDS = re.compile(r"[\w&/()’'-]+")
 _TAILS = ("", "'s", "’s", "'", "’", ")", "’s)", "'s)")
@@ -23,6 +24,8 @@ _WORDS_MOST = 9
 _NAME_MOST = 120  # characters
 _SUCH_ZH = re.compile(r"(?:该等|该|上述|前述|此类|此等)$")
 _QUOTES = '"“”„「『＂*_'
+# "such Acme Field Scientist" points back to a scientist and not to Acme
+_PHRASE_GOES_ON = re.compile(r"[ \n]{1,3}[A-Z][a-z]")
 _CAPITALISED_USES = 3  # who writes "Action" so often means something else by "such action"
 
 
@@ -46,10 +49,13 @@ def _english(
     for term in terms:
         if len(term.uses) < _CAPITALISED_USES:
             for spelling in (v for name in (term.term, *term.aliases) for v in term_variants(name)):
-                if spelling != spelling.lower():
+                # "such agreement" is rarely the one that is (this "Agreement")
+                if spelling != spelling.lower() and (term.kind == "means" or " " in spelling):
                     lowered.setdefault(spelling.lower(), term)
     for match in _SUCH.finditer(text) if terms else ():
         end, indices = _longest(text, match.end(), spellings)
+        if indices and _PHRASE_GOES_ON.match(text, end):
+            continue
         if indices:  # also inside the definition of the term, where it is no use
             earlier = [index for index in indices if terms[index].span.start < match.start()]
             yield from _inferred(

@@ -15,6 +15,7 @@ _REACH = 140  # characters looked at before and after a reference
 # only such words may stand between "subject to" and the label it governs
 _LINK = (
     r"(?:[\s,(]+(?:the|other|terms?|conditions?|provisions?|limitations?|requirements?|exceptions?|restrictions?|rights?|"
+    r"remainder|rest|balance|including|without|limitation|but|not|limited|disclosed|indemnification|indemnity|except|"
     r"obligations?|matters?|as|is|are|otherwise|expressly|specifically|provided|permitted|required|set|forth|contained|"
     r"stated|described|contemplated|specified|in|of|by|under|to|for|pursuant|any|anything|"
     r"contrary|else|herein|elsewhere|foregoing|and|or|this|agreement|sections?|clauses?|articles?|"
@@ -26,9 +27,16 @@ _BEFORE_EN: tuple[tuple[re.Pattern[str], ReferenceEffect], ...] = tuple(
     for head, effect in (
         (r"\b(?:notwithstanding|despite|in\s+spite\s+of)", "overrides"),
         (r"\b(?:except|other\s+than|save|unless|but\s+for|excluding)", "exception_to"),
-        (r"\b(?:subject\s+(?:always\s+|only\s+|further\s+)?to|conditioned\s+(?:up)?on)", "subject_to"),
+        (
+            r"\b(?:subject\s+(?:always\s+|only\s+|further\s+)?to|without\s+prejudice\s+to|conditioned\s+(?:up)?on)",
+            "subject_to",
+        ),
     )
 )
+_OPENS_SUBJECT = re.compile(
+    r"(?:^|[,;:.()\n]|\b(?:and|but))\s*subject\s+(?:always\s+)?to\b[^.;]{0,100}$", re.IGNORECASE
+)
+_STATUTE_AFTER = re.compile(r"[^.;,]{0,60}\b(?:ERISA|Code|Act|Laws?|Regulations?|Rules?)\b")
 _AFTER_EN = re.compile(r"\s*(?:\([^)]{0,100}\))?,?\s*(?:to\s+the\s+contrary\s+)?notwithstanding\b", re.IGNORECASE)
 _NOT_APPLIED_EN = re.compile(
     r"\s*(?:\([^)]{0,100}\))?,?\s*(?:does|do|shall|will)\s+not\s+apply\b(?!\s*[.;])", re.IGNORECASE
@@ -71,7 +79,22 @@ _SAME_EN_AFTER = re.compile(r"[^.;]{0,60}\b(?:mutatis\s+mutandis|likewise|in\s+t
 # without any of these words there is no effect, and most references have none
 _HINTS_BEFORE = (
     *("notwithstanding", "spite", "despite", "except", "other", "save", "unless", "but", "excluding", "subject"),
-    *("conditioned", "适用", "参照", "比照", "准用", "除", "但", "尽管", "虽", "论", "不管", "即使", "不受"),
+    *(
+        "conditioned",
+        "prejudice",
+        "适用",
+        "参照",
+        "比照",
+        "准用",
+        "除",
+        "但",
+        "尽管",
+        "虽",
+        "论",
+        "不管",
+        "即使",
+        "不受",
+    ),
     *("受", "遵守", "以", "符合", "违反", "满足", "影响", "不属于", "同"),
 )
 _HINTS_AFTER = (
@@ -85,14 +108,18 @@ _ITSELF = re.compile(r"this\b|本", re.IGNORECASE)
 _TITLE = (
     r"(?:\s{0,2}(?:[（(“\"][^（）()“”\"\n]{1,60}[）)”\"]|\[[^\[\]\n]{1,60}\]))?"  # clause 5 (Payment), 第五条“付款”
 )
+_SENTENCE_OF = r"the\s+(?:first|second|third|fourth|fifth|last|final)\s+sentence\s+of\s+"
 _GLUE = re.compile(
     rf"{_TITLE}(?:"
     r"\s*,?\s+(?:and/or|and|or|nor|&|as\s+well\s+as)\s+(?:(?:to|in|under|by|of|with)\s+)?"
-    r"(?:the\s+(?:provisions|terms)\s+of\s+)?"
+    rf"(?:{_SENTENCE_OF}|the\s+(?:provisions|terms)\s+of\s+)?"
     r"|(?:的)?(?:规定|约定)?\s*(?:、|和/或|和|及|与|或者|或|以及|至|到)\s*(?:按照|依照|根据)?(?:本合同|本协议|本法)?(?:的)?"
-    r")"
+    r")",
+    re.IGNORECASE,
 )
-_COMMA = re.compile(rf"{_TITLE}\s*,\s*")  # joins a list only when "and" or a bare number follows
+_COMMA = re.compile(
+    rf"{_TITLE}\s*,\s*(?:in\s+(?={_SENTENCE_OF}))?(?:{_SENTENCE_OF})?"
+)  # joins a list only when "and" or a bare number follows
 _GLUE_MOST = 120
 
 
@@ -104,9 +131,17 @@ def with_effects(text: str, references: Sequence[CrossReference]) -> Iterator[Cr
     for group in reference_lists(text, references):
         span = Span(group[0].span.start, group[-1].span.end)
         effect = effect_of(text, span)
+        if effect == "subject_to" and group[0].status == "external" and _of_statute(text, span):
+            effect = "refers"
         for reference in group:
             keeps = effect == "refers" or is_anaphor(reference)
             yield reference if keeps else replace(reference, effect=effect)
+
+
+def _of_statute(text: str, span: Span) -> bool:
+    """Whether something is subject to a statute, as in "a plan that is subject to Title IV of ERISA"."""
+    opens = _OPENS_SUBJECT.search(text, max(0, span.start - _REACH), span.start)
+    return opens is None and _STATUTE_AFTER.match(text, span.end) is not None
 
 
 def is_anaphor(reference: CrossReference) -> bool:

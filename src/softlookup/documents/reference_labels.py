@@ -16,7 +16,7 @@ from softlookup.documents.numbering import han_number, roman_number
 ZH_DIGITS = "〇○零一二三四五六七八九十百千两壹贰叁肆伍陆柒捌玖拾佰"
 _NAMESPACE_WORDS = "schedule|exhibit|annexure|annex|appendix|attachment|附件|附表|附录|附则"
 _EN_WORD = re.compile(
-    rf"(section|sec\.|clause|article|art\.|paragraph|subsection|sub-?clause|part|chapter|§|{_NAMESPACE_WORDS})s?\s*",
+    rf"(section|sec\.|clause|article|art\.|paragraph|sub-?section|sub-?clause|sub-?paragraph|sub-?division|part|chapter|§|{_NAMESPACE_WORDS})s?\s*",
     re.IGNORECASE,
 )
 # lower-case "i" is a list letter and stays as printed; so do the single letters C, D, L and M
@@ -33,7 +33,11 @@ _KINDS = {"article": "article", "art.": "article", "part": "part", "chapter": "c
     "条": "clause", "款": "item", "项": "item", "目": "item",
 }  # fmt: skip
 # where a label of one kind is looked for, best first: "Section 5" may be printed as "ARTICLE V"
-FALLBACKS = {"clause": ("clause", "article"), "article": ("article", "clause"), "item": ("item", "clause")}
+FALLBACKS = {
+    "clause": ("clause", "article"),
+    "article": ("article", "clause", "roman"),
+    "item": ("item", "clause"),
+}
 
 
 # kinds that group clauses and are not counted with them
@@ -130,6 +134,13 @@ def _plain_label(kind: str, bare: str, items: tuple[str, ...]) -> LabelKey | Non
     ):
         return None
     return LabelKey(kind or "clause", (*(number_value(piece) for piece in pieces), *items))
+
+
+def roman_heading(number: str) -> LabelKey | None:
+    """The key of a heading that is a Roman numeral alone: "III." may be called Article III."""
+    bare = number.strip(". ")
+    value = roman_number(bare) if _ROMAN.fullmatch(bare) else None
+    return None if value is None else LabelKey("roman", (str(value),))
 
 
 def head_length(printed: str) -> int:

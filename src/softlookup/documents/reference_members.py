@@ -18,23 +18,24 @@ DOTTED = (
     rf"(?:\s?{ITEM}|{ITEM})*(?![\d%])"
 )
 LETTER = (
-    r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z]))+(?![\w’'&])"  # A.1.2, II.B
-    r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![\w’'&])[\"”]?)"
+    r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z]))+(?![^\W\u4e00-\u9fff]|[’'&])"  # A.1.2, II.B
+    r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![^\W\u4e00-\u9fff]|[’'&])[\"”]?)"
 )
 SPACES = ("Schedules?", "Exhibits?", "Annex(?:es)?", "Annexures?", "Appendix", "Appendices", "Attachments?")
-INNER = ("Sections?", "Clauses?", "Articles?", "Paragraphs?", "Sub-?sections?", "Sub-?clauses?", "Sub-?paragraphs?")
+INNER = ("Sections?", "Clauses?", "Articles?", "Paragraphs?", "Sub-?(?:section|clause|paragraph|division)s?")
 WORD = rf"(?:{'|'.join((*INNER, *SPACES))}|Secs?\.|§§?)"
 # the label ends there, or a blank was lost before the next word: "Clause 3.1of this Agreement"
-END = r"(?!\.?\d)(?:(?!\w)|(?=(?:of|and|or|to|hereof|shall|above|below)\b))"
+END = r"(?!\.?\d)(?:(?![^\W\u4e00-\u9fff])|(?=(?:of|and|or|to|hereof|shall|above|below)\b))"
 _NEXT_EN = re.compile(
     # Sections 5 (Payment) and 6, Exhibits 8 ("Rent") and 9, Sections 3 [Term], 4
     rf"(?:\s*(?:(?!{ITEM})\([A-Za-z*\"“][^()\n]{{1,80}}\)|\[[A-Z][^\[\]\n]{{1,60}}\]))?"
-    r"(?P<glue>\s*[,;]\s*(?:,\s*)?(?i:and/or|and|or|&)?\s*|\s+(?i:and/or|and|or|&)\s+"
+    r"[”\"]?(?P<glue>\s*[,;]\s*(?:,\s*)?(?i:and/or|and|or|&)?\s*|\s+(?i:and/or|and|or|&)\s+"
     r"|\s+(?i:through|to|thru)(?:\s+and\s+including)?\s+|\s*[–—-]\s*)"
-    rf"(?:(?P<word>(?i:{WORD}))\s*)?(?P<label>{DOTTED}|{LETTER}|(?:{ITEM})+){END}"
+    rf"(?:(?P<word>(?i:{WORD}))\s*)?(?:[\"“](?=\())?(?P<label>{DOTTED}|{LETTER}|(?:{ITEM})+){END}"
 )
 _HERE = re.compile(r"\s+(?:hereof|above|below|of\s+this\s+[A-Z])")  # Section 8 or 9 hereof
 _RANGE_GLUE = re.compile(r"through|thru|to|[–—-]", re.IGNORECASE)
+_DECIMAL_RANGE = re.compile(r"(\d{1,2}(?:\.\d{1,3}){1,3})-(\d{1,2}(?:\.\d{1,3}){1,3})")
 _HALF_ITEM = re.compile(r"\s(?P<item>[a-z])\)")  # Clause 16.1 b)
 _LISTED_ITEM = re.compile(r"\(([^()]{1,6})\)")
 _NEAR = 8  # letters that "(a) or (h)" may skip
@@ -90,7 +91,8 @@ def _following_key(
     other = key_of(word, label) if ranged and following["word"] else None
     if other is not None and other.kind != base.kind:
         return None  # Annex A to Schedule 2
-    if bare and items_follow and not _continues(text, span.start, printed, label):
+    promised = plural and printed == first  # "clauses (a)" alone would be no plural
+    if bare and items_follow and not promised and not _continues(text, span.start, printed, label):
         return None
     # "Sections 2.1 and 3.1, A pays": letters are listed after letters alone
     lettered = plural and first[0] in '"“ABCDEFGHIJKLMNOPQRSTUVWXYZ'
@@ -134,6 +136,11 @@ def as_range(member: tuple[Span, LabelKey, LabelKey | None]) -> tuple[Span, Labe
     """The member as a range when its label is one: "4-6"."""
     span, key, last = member
     ends = re.fullmatch(r"(\d{1,2})-(\d{1,2})", key.parts[-1])
+    decimals = _DECIMAL_RANGE.fullmatch(".".join(key.parts)) if last is None and "." not in key.parts[-1] else None
+    if decimals and key.kind == "clause":
+        first, second = (tuple(label.split(".")) for label in decimals.groups())
+        if len(first) == len(second) and first[:-1] == second[:-1] and int(first[-1]) < int(second[-1]):
+            return span, key._replace(parts=first), key._replace(parts=second)
     if last is None and ends and len(key.parts) == 1 and key.kind == "clause" and int(ends[1]) < int(ends[2]):
         return span, key._replace(parts=(ends[1],)), key._replace(parts=(ends[2],))
     return member

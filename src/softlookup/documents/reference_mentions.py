@@ -24,7 +24,7 @@ from softlookup.documents.reference_members import (
 from softlookup.documents.reference_outside import named_after, named_before
 
 _MENTION_EN = re.compile(
-    rf"(?<![\w-])(?P<word>(?i:{WORD}))\s*(?:[\"“](?=\())?"
+    rf"(?=[A-Za-z§])(?<![A-Za-z0-9_-])(?P<word>(?i:{WORD}))\s*(?:[\"“](?=\())?"
     rf"(?P<label>{DOTTED}|(?<=\s){LETTER}(?:{ITEM})*|(?:{ITEM})+){END}"
 )
 _OF_CLAUSE = re.compile(
@@ -51,8 +51,9 @@ _HOLDERS_MOST = 3
 _STATUTE_NUMBER = r"\d{3}|\d+-\d+-\d+"
 # the rest of a line of a table of contents, also when its lines were joined: "  Publicity    53  Section"
 _CONTENTS_LINE = re.compile(
-    r"\.?\s+[A-Z][^.;:\n]{2,120}?(?:\s*\.{3,}\s*|\s{2,}|\s)\d{1,3}"
-    r"(?=\s*\n|\s+(?:Section|SECTION|Article|ARTICLE|Exhibit|Annex)\s)"
+    r"\.?\s+[A-Z][^.\n]{2,120}?(?:\s*\.{3,}\s*|\.?\s{2,}|\.?\s)\d{1,3}"
+    r"(?=\s*\n|\s+(?:(?:Section|SECTION|Article|ARTICLE|Exhibit|Annex)\s|\d{1,2}\.\d{1,2}\.?\s+[A-Z]))"
+    r"|\s?\.{5,}"
 )
 _LOST_BREAK = re.compile(r"[a-z]{2}[^a-zA-Z]*[.:;!?”\"]\s+$")
 _CAPITALS = re.compile(r"[\s.:–—-]{1,6}[A-Z][A-Z]")
@@ -60,6 +61,8 @@ _CAPITALS = re.compile(r"[\s.:–—-]{1,6}[A-Z][A-Z]")
 _LIST_ENTRY = re.compile(
     r"(?:[ ]{1,3}[-–—][ ]{1,3}|[ ]{5,40})(?:Form|Certificate|List|Description|Legal|[A-Z][a-z]+\s(?:of|and)\s)"
 )
+_SENTENCE_BEFORE = re.compile(r"(?<![\w-])[a-z]+[\s(,“\"]+$")  # "as in Appendix B - Marks" is no entry
+_DASHED_TITLE = re.compile(r"[ ]{1,3}[-–—][ ]{1,3}[A-Z]")  # SCHEDULE B - Marks SCHEDULE C - Domain Names
 _LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
 _LETTERS = re.compile(r"[A-Za-z]+|§")
 _THIS_BEFORE = re.compile(r"\bthis\s+$", re.IGNORECASE)
@@ -95,6 +98,8 @@ def english_mentions(text: str) -> Iterator[Mention]:
     for match in _MENTION_EN.finditer(text):
         if match.start() < end or _is_printed_label(text, match) or _is_commission(text, match):
             continue
+        if match["label"].startswith("(s)") and match.end("word") == match.start("label"):
+            continue  # article(s)
         nested = _nested(text, match)
         found = [nested] if nested else _listed(text, match, title)
         yield from found
@@ -130,7 +135,8 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
     words = _words(text, members)
     end = members[-1][0].end
     outside = named_before(text, match.start())
-    holders, whole = _holder(text, end)
+    holders, whole, first = _holder(text, end)
+    several = _shares_holder(text, members)
     outside_after = named_after(text, whole, title)
     own = bool(_THIS_BEFORE.search(text, max(0, match.start() - 8), match.start()))
     mentions: list[Mention] = []
@@ -141,13 +147,27 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
         statute = re.match(_STATUTE_NUMBER, key.parts[0]) is not None or _is_form(key)
         label = re.sub(r"^[^\d(]+", "", text[span.start : span.end])
         if not label.startswith("("):  # "(b)" after 5.1(a) keeps the head of the list
-            head = head_length(label.split()[0]) if label else 1
+            head = min(head_length(label.split()[0]), len(key.parts)) if label else 1
         held = bool(holders) and (span.end == end or key.kind == "item")
         within = holders if held else ()
-        place = Span(span.start, whole) if held and span.end == end else span
+        place = Span(span.start, whole) if held and span.end == end and not several else span
         listed = len(members) > 1
         mentions.append(Mention(place, key, last, external, statute, within, own=own, head=head, listed=listed))
+    if holders and several:  # "clauses (i) and (ii) of Section 5.1": Section 5.1 holds both
+        mentions.append(_held(text, Span(first, whole), holders, external=outside or outside_after))
     return mentions
+
+
+def _shares_holder(text: str, members: Sequence[tuple[Span, LabelKey, LabelKey | None]]) -> bool:
+    """Whether words such as "of Section 5.1" hold a list or a range; a last member with its own word has them alone."""
+    return as_range(members[0])[2] is not None or (len(members) > 1 and not text[members[-1][0].start].isalpha())
+
+
+def _held(text: str, span: Span, holders: tuple[LabelKey, ...], *, external: bool) -> Mention:
+    """The words that say what holds a list, as a mention of their own."""
+    label = re.sub(r"^\D+", "", text[span.start : span.end].split(" of ", maxsplit=1)[0])
+    own = bool(_THIS_BEFORE.search(text, max(0, span.start - 8), span.start))
+    return Mention(span, holders[-1], external=external, within=holders[:-1], own=own, head=max(1, head_length(label)))
 
 
 def _is_form(key: LabelKey) -> bool:
@@ -155,17 +175,19 @@ def _is_form(key: LabelKey) -> bool:
     return key.kind == "schedule" and re.fullmatch(r"1[34][a-z](?:-\d)?", key.parts[0], re.IGNORECASE) is not None
 
 
-def _holder(text: str, end: int) -> tuple[tuple[LabelKey, ...], int]:
-    """What holds the clause by the words after it, outermost first, and where they end: "(i) of Section 5.1"."""
+def _holder(text: str, end: int) -> tuple[tuple[LabelKey, ...], int, int]:
+    """What holds the clause by the words after it ("(i) of Section 5.1"), outermost first; their end and start."""
     holders: list[LabelKey] = []
+    start = end
     while len(holders) < _HOLDERS_MOST:
         match = _OF_CLAUSE.match(text, end) or _TO_SCHEDULE.match(text, end)
         outer = key_of(match["word"], match["label"]) if match else None
         if match is None or outer is None or outer.kind == "item":
             break
+        start = start if holders else match.start("word")
         holders.insert(0, outer)
         end = match.end("label")
-    return tuple(holders), end
+    return tuple(holders), end, start
 
 
 def _is_printed_label(text: str, match: re.Match[str]) -> bool:
@@ -177,6 +199,10 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
         return True
     if _CONTENTS_LINE.match(text, match.end()):
         return True
+    if word[:1].isupper() and not is_plural(word) and _DASHED_TITLE.match(text, match.end()):
+        shouted = word.isupper() and len(word) > 2
+        if shouted or not _SENTENCE_BEFORE.search(text, max(0, match.start() - 30), match.start()):
+            return True
     if word[:1].isupper() and not is_plural(word) and _LIST_ENTRY.match(text, match.end()):
         return True
     line_start = text.rfind("\n", max(0, match.start() - _LABEL_WITHIN), match.start()) + 1

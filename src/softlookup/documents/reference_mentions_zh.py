@@ -21,7 +21,7 @@ _TAIL = rf"(?:\s?{_ITEM}\s*(?:款|项(?!目)|目)?)"  # 第二十三条（二）
 _STEPS = rf"{_STEP}(?:{_STEP}|{_TAIL})*"
 _ANNEX = rf"(?:附件|附表|附录)\s*[“\"]?(?:[{ZH_DIGITS}]{{1,3}}|\d{{1,2}}|[A-Z](?![A-Za-z]))[”\"]?"
 _MENTION = re.compile(
-    rf"(?P<annex>{_ANNEX})(?:(?:的|之|中的?|项下)?\s*(?P<inside>{_STEPS}))?|(?P<steps>{_STEPS})"
+    rf"(?P<annex>{_ANNEX})(?:(?P<inner>{_ANNEX})|(?:的|之|中的?|项下)?\s*(?P<inside>{_STEPS}))?|(?P<steps>{_STEPS})"
     rf"|(?<![\d.])(?P<dotted>\d+(?:\.\d+)+(?:{_ITEM})*)\s*(?:条|款|项(?!目))(?:{_STEP}|{_TAIL})*"
     rf"|(?P<bare>{_ITEM})\s*(?:款|项(?!目))"
 )
@@ -85,6 +85,10 @@ def _members(text: str, match: re.Match[str], previous: _Previous | None) -> Ite
     if match["bare"] and not listed and not _BASE.search(before):
         return
     external = listed.mention.external if listed else _is_outside(text, before)
+    outer, inner = (label_key(match[group]) if match["inner"] else None for group in ("annex", "inner"))
+    if outer is not None and inner is not None:  # 附件一附表A
+        yield Mention(Span(start, match.end()), inner, external=external, within=(outer,))
+        return
     keys = list(_keys(match))
     for span, key, printed in keys:
         mention = Mention(span, key, external=external, head=head_length(printed), listed=bool(listed) or len(keys) > 1)

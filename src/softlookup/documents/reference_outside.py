@@ -13,7 +13,7 @@ from softlookup.documents.writing import has_english
 
 # "of the Exchange Act", "of the Company Disclosure Letter"; a heading in parentheses may stand between
 _OF_OTHER = re.compile(
-    r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?(?:of|to|under|in)\s+"
+    r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?(?:(?:of|to|under|in)\s+|of(?=the\s))"
     r"(?P<article>the\s+|such\s+|that\s+certain\s+|its\s+|their\s+|each\s+|an?\s+)?"
     r"(?P<name>(?:[A-Z]|\d+\s+[A-Z])[\w.’'&/-]*(?:\s+(?:[A-Z(][\w.’'&/()-]*|of|and|on|for))*)"
 )
@@ -40,6 +40,7 @@ _OTHER_PAPER_BEFORE = re.compile(
     r"(?:Disclosure\s+(?:Letter|Schedules?|Memorandum)|[A-Z][\w.&]+\s+(?:Letter|Plan|Indenture|Prospectus)|"
     r"Form\s+[A-Z0-9-]{1,8}(?:\s*,\s*Part\s+[\w-]{1,6})?)\s*,?\s*$"
 )
+_ANOTHER = re.compile(r"\b(?:the|that|certain|such|an?|said)\s[\"“]?$")
 _ITEMS = r"(?:\([a-zA-Z0-9]{1,5}\))*"
 _STATUTORY = (
     r"(?:[A-Z][\w.’'&-]*\s+(?:(?:and|of|the|for|on)\s+)?){0,6}"
@@ -85,8 +86,14 @@ def named_after(text: str, end: int, title: str) -> bool:
     match = _OF_OTHER.match(text, end)
     if match is None:
         return False
-    name = " ".join(match["name"].split())
+    name = " ".join(match["name"].split()).rstrip(".’'")
     if not _OF.match(text, end) and (not match["article"] or not _PAPER_NAME.search(name)):
         return False
-    names_itself = _PAPER.search(name) is not None and name.lower() in title
+    names_itself = _PAPER.search(name) is not None and _is_title(name, title)
     return not _OWN_NAMES.match(name) and not names_itself
+
+
+def _is_title(name: str, first_page: str) -> bool:
+    """Whether the first page calls the document itself so, and not another: "under the Separation Agreement"."""
+    places = [found.start() for found in re.finditer(re.escape(name.lower()), first_page)]
+    return any(not _ANOTHER.search(first_page, max(0, place - 30), place) for place in places)

@@ -49,7 +49,15 @@ _CALLED = re.compile(
     re.IGNORECASE,
 )
 _OF_THE_PART = re.compile(r"\b(?:for\s+(?:the\s+)?purposes?\s+of|nothing\s+in)\s+$", re.IGNORECASE)
+# "the Supplier's obligations under this Section are subject to": what stands in other parts of the whole
+_FOR_PURPOSE_ZH = re.compile(r"为本条(?:之|的)?目的")
+_WHOLE = re.compile(
+    r"\b(?:(?:obligations|rights|remedies|warranties|indemnities|covenants)(?:\s+(?:set\s+forth|contained|stated|given))?"
+    r"\s+(?:in|under|of)|(?:breach(?:es)?|violations?)\s+of|failure\s+to\s+comply\s+with)\s+$",
+    re.IGNORECASE,
+)
 _RARELY = 4  # "clause 7" at least once for so many "clause 7.5": the document does call the whole a clause
+_THIS = re.compile(r"\bthis\s+$", re.IGNORECASE)
 _PARAGRAPH_SEARCHED = 20_000  # characters of a clause in which a paragraph break is looked for
 _COUNTS = {"一": 1, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5}
 
@@ -68,9 +76,17 @@ def levels_called(text: str, explicit: Sequence[CrossReference]) -> Levels:
 
 
 def relative_english(
-    text: str, positions: ClausePositions, labels: LabelIndex, levels: Levels
+    text: str, positions: ClausePositions, labels: LabelIndex, levels: Levels, explicit: Sequence[CrossReference] = ()
 ) -> Iterator[CrossReference]:
-    """References such as "this Section"; none without target: "this Article" is then the whole document."""
+    """References such as "this Section"; none without target: "this Article" is then the whole document.
+
+    ``explicit`` are the references with a label: "this Section 18" tells what "this Section" is in the same clause.
+    """
+    own = {
+        (r.source_clause, text[r.span.start : r.span.end].split(maxsplit=1)[0].lower()): r.targets[0]
+        for r in explicit
+        if r.targets and _THIS.search(text, max(0, r.span.start - 6), r.span.start)
+    }
     for match in _RELATIVE_EN.finditer(text) if has_english(text) else ():
         source = positions.innermost(match.start())
         if source is None:
@@ -81,8 +97,14 @@ def relative_english(
         targets = relative_targets(step, kind, 1, source, labels)
         status: ReferenceStatus = "resolved"
         if kind == "clause" and step == 0 and targets:
-            part = _OF_THE_PART.search(text, max(0, match.start() - 40), match.start()) is not None
-            targets, status = this_clause(unit, targets[0], source, labels, levels, part=part)
+            inner, before = targets[0], max(0, match.start() - 50)
+            part = _OF_THE_PART.search(text, before, match.start()) is not None
+            targets, status = this_clause(unit, inner, source, labels, levels, part=part)
+            if status == "inferred" and not part and targets == (inner,):
+                whole = labels.enclosing(source, "top")
+                named = own.get((source, unit))  # "breach of this Section 18 ... of this Section"
+                if whole is not None and (_WHOLE.search(text, before, match.start()) or named == whole):
+                    targets = (whole,)
         yield from _reference(match.span(), source, targets, status)
 
 
@@ -91,9 +113,9 @@ def this_clause(
 ) -> tuple[tuple[int, ...], ReferenceStatus]:
     """The clause that "this clause" means inside 7.5: 7 or 7.5, whichever level the document calls so.
 
-    A document that calls both so is unclear. In the British usage of "clause" the whole of clause 7 is then
-    likelier ("not liable under this clause" at the head of an exception), else the innermost number is, as it is
-    after the words "for the purposes of" and "nothing in" (``part``).
+    A document that calls both so is unclear. In the British usage of "clause", and for a 条, the whole of clause 7
+    is then likelier ("not liable under this clause" at the head of an exception), else the innermost number is, as
+    it is after the words "for the purposes of" and "nothing in" (``part``).
     """
     top = labels.enclosing(source, "top")
     if top is None or top == inner:
@@ -103,7 +125,7 @@ def this_clause(
         return (top,), "resolved"
     if below and not whole:
         return (inner,), "resolved"
-    british = unit == "clause" and whole * _RARELY >= below and whole > 0 and not part
+    british = unit in ("clause", "条") and whole * _RARELY >= below and whole > 0 and not part
     return (top if british else inner,), "inferred"
 
 
@@ -140,7 +162,8 @@ def _chinese_targets(
         targets = titles.headed(match["named"], targets[0]) or targets
     inner = labels.enclosing(source, "clause") if unit == "条" and step == 0 and targets else None
     if inner is not None and inner != targets[0] and levels["条", False] and labels.counted_through(inner):
-        return this_clause("条", inner, source, labels, levels)
+        part = _FOR_PURPOSE_ZH.match(text, max(0, match.start("which") - 1)) is not None
+        return this_clause("条", inner, source, labels, levels, part=part)
     return targets, "resolved"
 
 

@@ -10,9 +10,10 @@ exists; "this clause" inside 7.5 one of 7 and 7.5 where the document calls both 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from softlookup.documents.definition_names import term_variants
 from softlookup.documents.label_index import LabelIndex
 from softlookup.documents.label_steps import Place
 from softlookup.documents.label_titles import TitleIndex
@@ -41,9 +42,16 @@ from softlookup.documents.reference_relative import (
     same_chinese,
 )
 
+_THEREOF_WITHIN = 200  # characters
+_CAPITALISED = re.compile(r"[A-Z][\w’'&-]*(?:\s+[A-Z][\w’'&-]*){0,6}")
+_GAP = re.compile(r"\n|\s{3}")
+_LABEL_MOST = 40  # characters before the heading of a clause
+_BELOW = re.compile(r"(?i:(?:sub-?)?paragraphs?)\s|\w+\s+[A-Z](?!\w)")
+_LETTERED = re.compile(r"(\d+)([a-z])")
 _LONE_ITEM = re.compile(r"\(([A-Za-z]{1,4})\)$")
 _OF_DEFINITION = re.compile(
-    r"\s+of\s+the\s+definition\s+of\s+(?:the\s+term\s+)?[\"“]?(?P<name>[A-Z][\w’'&-]*(?:\s+(?:of\s+|and\s+)?[A-Z][\w’'&-]*){0,6})"
+    r"(?:[”\"]?(?:\s*,|\s*,?\s+(?:and|or|and/or|to|through))\s*[“\"]?(?:\([A-Za-z0-9]{1,5}\)){1,3}[”\"]?){0,20}"
+    r"\s+(?:of|in)\s+the\s+definition\s+(?:(?P<same>thereof)|of)\s*(?:the\s+term\s+)?[\"“]?(?P<name>[A-Z][\w’'&-]*(?:\s+(?:of\s+|and\s+)?[A-Z][\w’'&-]*){0,6})?"
 )
 _RECITALS = re.compile(r"(?<=[Tt]he[ \n])Recitals?\b|\bRecitals?(?=[ \n]\(?[A-Z1-9]\)?\b)")
 
@@ -66,7 +74,7 @@ def find_references(
     found = chain(
         placed,
         same_chinese(text, positions, placed),
-        relative_english(text, positions, labels, levels),
+        relative_english(text, positions, labels, levels, explicit),
         _statutes(text, positions),
         _recitals(text, positions, titles),
         anaphora(text, positions, terms),
@@ -86,10 +94,12 @@ def _explicit(
     defined = {name: term for term in reversed(terms) for name in (term.term, *term.aliases)}
     for mention in chain(english_mentions(text), chinese_mentions(text)):
         source = positions.innermost(mention.span.start)
-        if source is None or mention.span.start in starts:
+        if source is None or _crosses(text, mention.span, positions):
+            continue
+        if mention.span.start in starts or _is_title(text, mention, positions.clauses[source]):
             continue
         named = _OF_DEFINITION.match(text, mention.span.end) if mention.key.kind == "item" else None
-        term = defined.get(" ".join(named["name"].split())) if named else None
+        term = _term_named(text, named, mention, defined) if named else None
         if term is not None:  # clause (a) of the definition of "Permitted Liens"
             place = labels.walk(term.clause, mention.key.parts)
             status: ReferenceStatus = "resolved" if place.exact else "inferred"
@@ -98,6 +108,33 @@ def _explicit(
         reference = _resolved(text, mention, source, labels)
         if reference.targets or not mention.bare:
             yield reference
+
+
+def _term_named(
+    text: str, named: re.Match[str], mention: Mention, defined: Mapping[str, DefinedTerm]
+) -> DefinedTerm | None:
+    """The term whose definition holds the item: that of a name, or "Liens under (a) of the definition thereof"."""
+    if not named["same"]:
+        return defined.get(" ".join((named["name"] or "").split()))
+    before = text[max(0, mention.span.start - _THEREOF_WITHIN) : mention.span.start]
+    for words in reversed(_CAPITALISED.findall(before)):
+        name = " ".join(words.split())
+        term = next((defined[spelling] for spelling in term_variants(name) if spelling in defined), None)
+        if term is not None:
+            return term
+    return None
+
+
+def _crosses(text: str, span: Span, positions: ClausePositions) -> bool:
+    """Whether a heading ends in the word and the next clause begins with the number: "Sales of Articles", "14.1"."""
+    printed = text[span.start : span.end]
+    return bool(_GAP.search(printed)) and positions.innermost(span.start) != positions.innermost(span.end - 1)
+
+
+def _is_title(text: str, mention: Mention, clause: Clause) -> bool:
+    """Whether the mention is the heading of its clause: "SECTION 5.21 SECTION 203." about a statute."""
+    printed = text[mention.span.start : mention.span.end]
+    return clause.heading == printed and len(text[clause.span.start : mention.span.start]) < _LABEL_MOST
 
 
 def _statutes(text: str, positions: ClausePositions) -> Iterator[CrossReference]:
@@ -163,7 +200,20 @@ def _place(text: str, mention: Mention, key: LabelKey, source: int, labels: Labe
     if mention.base is None:
         item = _LONE_ITEM.search(text, mention.span.start, mention.span.end) if key.kind == "item" else None
         capital = item.group(1).isupper() if item else None
-        return labels.find(key, source, mention.within, mention.head, capital=capital)
+        place = labels.find(key, source, mention.within, mention.head, capital=capital)
+        return place or _printed_otherwise(text, mention, key, source, labels)
     homes = homes_of(text, mention.span.start, mention.base, source, labels)  # 本条第二款, 前款第一项
     places = [labels.walk(home, key.parts) for home in dict.fromkeys(homes)]
     return next((place for place in places if place.exact), places[0] if places else None)
+
+
+def _printed_otherwise(text: str, mention: Mention, key: LabelKey, source: int, labels: LabelIndex) -> Place | None:
+    """Where a number leads that no clause carries as it is printed: "subparagraph 1" of a list, "Section D", "9D"."""
+    if key.kind != "clause" or mention.within:
+        return None
+    if len(key.parts) == 1 and _BELOW.match(text, mention.span.start):
+        return labels.find(LabelKey("item", key.parts), source)
+    lettered = _LETTERED.fullmatch(key.parts[-1])  # clause 9D, printed as 9 and D)
+    steps = (*key.parts[:-1], *lettered.groups()) if lettered else ()
+    place = labels.find(LabelKey(key.kind, steps), source, head=mention.head) if steps else None
+    return place if place is not None and place.exact else None

@@ -87,7 +87,9 @@ def _refuse(file: FileFrame, options: ReadOptions, limits: Limits) -> None:
         remedy = "put it in an environment variable and give its name with --password-env"
         if options.password is None:
             raise DocumentError("a password is required to open this PDF, none was given", remedy)
-        raise DocumentError("the right password is required to open this PDF, another one was given", remedy)
+        raise DocumentError(
+            "the right password is required to open this PDF, another one was given", "check the password"
+        )
     if file.error == "memory":
         raise DocumentError(
             f"a PDF that opens in {limits.memory >> 30} GiB of memory is required", "print it to a new PDF"
