@@ -91,10 +91,8 @@ def _unrelated(bench: Bench, p: Any, language: str, seed: int) -> tuple:
     return bench.diagnose(p.text, question, p.quote, p.topic.answer.format(v=p.invented)), {}
 
 
-def _removed(bench: Bench, p: Any, language: str, seed: int) -> tuple:
-    questions = UNRELATED[language]
-    question = questions[seed % len(questions)]
-    return bench.diagnose(p.without, question, "none", p.topic.answer.format(v=p.invented)), {}
+def _removed(bench: Bench, p: Any, _language: str, _seed: int) -> tuple:
+    return bench.diagnose(p.without, p.topic.question, "none", p.topic.answer.format(v=p.value)), {}
 
 
 def _near_miss(bench: Bench, p: Any, _language: str, _seed: int) -> tuple:
