@@ -103,12 +103,23 @@ def test_the_held_text_has_what_the_place_needs(make_case):
 
 
 def test_an_answer_without_evidence(planted):
-    _, measures = planted(question={"3": 0.2})
-    assert selection.unsupported_claim(measures, given=True).hit is None
-    _, measures = planted(question={"3": 0.05})
-    step = selection.unsupported_claim(measures, given=True)
+    assert selection.unsupported_claim(*planted("In thirty days.", question={"3": 0.2}), given=True).hit is None
+    case, measures = planted("In thirty days.", question={"3": 0.05})
+    step = selection.unsupported_claim(case, measures, given=True)
     assert (step.hit.verdict, step.hit.variant) == ("unsupported_claim", "given")
-    assert selection.unsupported_claim(measures, given=False).hit.variant == "own"
+    assert selection.unsupported_claim(case, measures, given=False).hit.variant == "own"
+
+
+def test_values_that_no_passage_holds_which_stands_out(planted):
+    # ninety days stands in clause 4.1, which the question did not look at
+    step = selection.unsupported_claim(*planted("In ninety days.", question={"3": 0.2}), given=True)
+    assert (step.hit.verdict, step.hit.variant, step.hit.facts["values"]) == ("unsupported_claim", "values", "90")
+    assert [test.passed for test in step.tests] == [True, False]
+    both = planted("In ninety days.", question={"3": 0.2, "4": 0.2, "4.1": 0.2})
+    assert selection.unsupported_claim(*both, given=True).hit is None
+    # what a passage needs counts with it: late payment is "subject to clause 4.1"
+    needed = planted("In ninety days.", question={"2": 0.2, "2.1": 0.2, "2.2": 0.2})
+    assert selection.unsupported_claim(*needed, given=True).hit is None
 
 
 def test_a_value_of_a_definition_that_the_place_uses_agrees(make_case):

@@ -94,7 +94,7 @@ class _Walk:
         """Rungs 2 to 5."""
         case, measures = self.case, self.measures
         if case.place is None:
-            return self.take(unsupported_claim(measures, given=self.given)) or self._blind_spot()
+            return self.take(unsupported_claim(case, measures, given=self.given)) or self._blind_spot()
         if not case.passages:
             raise UsageError("the expected place is a table of contents", "name the clause itself")
         nothing_wrong = Hit("no_fault")
@@ -110,7 +110,7 @@ class _Walk:
             agreed = agrees(case, measures.answer)
             self.tests.append(agreement_test(agreed))
             if agreed.agrees:
-                return self.take(unsupported_claim(measures, given=False)) or nothing_wrong
+                return self.take(unsupported_claim(case, measures, given=False)) or nothing_wrong
         return self.take(not_selected(case, measures)) or self.take(misread(case, max_new_tokens)) or nothing_wrong
 
     def _blind_spot(self) -> Hit:

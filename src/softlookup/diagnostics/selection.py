@@ -10,7 +10,7 @@ from softlookup.diagnostics.diagnosis import Hit, Step, Test
 from softlookup.diagnostics.hold import held_text, hold
 from softlookup.diagnostics.measures import Measures
 from softlookup.evidence.citation import clause_label
-from softlookup.evidence.values import values_in
+from softlookup.evidence.values import unsupported_values, values_in
 from softlookup.retrieval.expand import closure
 
 
@@ -85,16 +85,28 @@ def misread(case: Case, max_new_tokens: int) -> Step:
     return Step((test,), Hit("misread", "length" if right.agrees else "capacity", {"held": held.answer}))
 
 
-def unsupported_claim(measures: Measures, *, given: bool) -> Step:
-    """5: no passage stands out from off-topic questions (family-wise), and yet there is an answer."""
+def unsupported_claim(case: Case, measures: Measures, *, given: bool) -> Step:
+    """5: there is an answer, and no passage stands out (family-wise), or none that does holds the answer's values."""
     decision = measures.decision
-    test = Test(
+    evidence = Test(
         "5", "best_p_value", decision.p_value, measures.alpha, decision.found,
         "family-wise rank of the best passage among off-topic questions",
     )  # fmt: skip
-    if decision.found:
-        return Step((test,))
-    return Step((test,), Hit("unsupported_claim", "given" if given else "own", {"p": f"{decision.p_value:.3f}"}))
+    if not decision.found:
+        facts = {"p": f"{decision.p_value:.3f}"}
+        return Step((evidence,), Hit("unsupported_claim", "given" if given else "own", facts))
+    cited = [i for i, p_value in enumerate(decision.passage_p_values) if p_value <= measures.alpha]
+    spans = [case.reading.chunks[i].span for i in cited]
+    spans += [item.span for item in closure(case.document, (), within=spans).added]
+    texts = [case.document.text[span.start : span.end] for span in spans]
+    strange = unsupported_values(measures.answer, [*texts, case.question])
+    values = Test(
+        "5", "copied_values", float(len(strange)), 0.0, not strange,
+        "values of the answer that no passage which stands out, nor what it needs, holds"
+        + (f": {', '.join(strange)}" if strange else ""),
+    )  # fmt: skip
+    hit = Hit("unsupported_claim", "values", {"values": ", ".join(strange)}) if strange else None
+    return Step((evidence, values), hit)
 
 
 def _name(case: Case, passage: int) -> str:

@@ -88,6 +88,11 @@ _EN = {
         "model alone would."),
         "ask with other words, or have the document checked by hand; do not use the model's own words",
     ),
+    "unsupported_claim values": (
+        "The answer names values ({values}) that none of the passages which stood out holds: nothing shows that they "
+        "come from this document.",
+        "do not use the answer; show such values as unsupported, and have the document checked by hand",
+    ),
     "blind_spot": (
         ("Passages stood out (first {top}, p = {p}) although you expect that nothing answers the question: a question "
         "about another party or event can look like evidence."),
@@ -163,6 +168,10 @@ _ZH = {
     "unsupported_claim own": (
         "没有段落比无关问题更突出（最小 p = {p}）：softlookup 在此不作答，尽管模型自己会回答。",
         "换一种问法，或请人工核对文件；不要采用模型的原话",
+    ),
+    "unsupported_claim values": (
+        "回答中的数值（{values}）不在任何突出的段落里：没有迹象表明它们出自本文件。",
+        "不要采用该回答；将此类数值标为无依据，并请人工核对文件",
     ),
     "blind_spot": (
         "有段落突出（首先是{top}，p = {p}），而您认为文件并未回答该问题：涉及其他当事人或事项的问题会看似有依据。",
