@@ -89,8 +89,8 @@ _EN = {
         "ask with other words, or have the document checked by hand; do not use the model's own words",
     ),
     "unsupported_claim values": (
-        "The answer names values ({values}) that none of the passages which stood out holds: nothing shows that they "
-        "come from this document.",
+        ("The answer names values ({values}) that none of the passages which stood out holds: nothing shows that they "
+        "come from this document."),
         "do not use the answer; show such values as unsupported, and have the document checked by hand",
     ),
     "blind_spot": (
