@@ -39,6 +39,7 @@ bench: model
 	$(BIN)/python benchmarks/decode.py
 	$(BIN)/python benchmarks/attention.py speed
 	$(BIN)/python benchmarks/observation.py
+	$(BIN)/python benchmarks/monitors.py --faults
 
 samples: setup
 	$(BIN)/python samples/build_samples.py

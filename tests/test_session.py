@@ -269,3 +269,66 @@ def test_the_contract_of_these_tests_has_its_clauses(session, contract):
     numbers = {clause.path for clause in session.open(contract).document.clauses}
     assert {"1", "2.1", "2.2", "3", "4.1", "4.2", "5", "6"} <= numbers
     assert CONTRACT.count("\n") > 10
+
+
+# --- models without attention evidence
+
+
+def plant_profile(session, languages):
+    from softlookup.evidence.profile import HeadProfile
+    from softlookup.evidence.profile_store import profile_key, profile_object, store_profile
+    from softlookup.evidence.profiling import ProfileReport
+
+    profile = HeadProfile(((1, 0), (2, 1)), (1.0, 0.5), profiled=True, languages=languages, note="mere chance")
+    report = ProfileReport("profiled" if languages else "unavailable", profile, (0.5, 0.4), (), ())
+    store_profile(profile_object(report, profile_key(session.loaded, session.template), "tiny"))
+
+
+def test_a_stored_profile_is_used(tiny_folder, contract):
+    session = Session(tiny_folder, options=SHORT)
+    plant_profile(session, ("en", "zh"))
+    answer = session.open(contract).ask(QUESTIONS[0])
+    assert answer.model.heads == ((1, 0), (2, 1))
+    assert "not profiled" not in answer.reason
+    assert answer.p_value is not None
+
+
+def test_a_language_without_evidence_is_ranked_by_words_and_costs_no_reading(tiny_folder, contract, prefills):
+    session = Session(tiny_folder, options=SHORT)
+    plant_profile(session, ("en",))
+    document = session.open(contract)
+    chinese, english = document.ask_all([QUESTIONS[2], QUESTIONS[0]])
+    assert (chinese.outcome, chinese.p_value, chinese.needs_review) == ("no_evidence", None, True)
+    assert "须由人工阅读判断" in chinese.reason
+    assert document.fed(QUESTIONS[2]) == ()
+    assert english.p_value is not None
+    assert [len(span) for span in document.fed(QUESTIONS[0])] == [len(document.document.text)]
+    assert len(prefills) == 1
+
+
+def test_without_evidence_in_any_language_nothing_is_read(tiny_folder, contract, tmp_path, prefills):
+    session = Session(tiny_folder, options=SHORT)
+    plant_profile(session, ())
+    for path in (contract, long_contract(tmp_path)):
+        document = session.open(path)
+        answer = document.ask("Who feeds otter number 9 at the jetty?")
+        check_answer(answer, document.document)
+        assert "attention evidence is unavailable for this model (mere chance)" in answer.reason
+        assert answer.ranking
+        assert answer.coverage.tokens_read == 0
+    assert prefills == []
+
+
+def test_the_load_of_the_model_is_counted_once(tiny_folder, contract):
+    first, second = Session(tiny_folder, options=SHORT).open(contract).ask_all(QUESTIONS[:2])
+    assert first.seconds.load > 0
+    assert second.seconds.load < first.seconds.load / 2
+
+
+def test_a_profile_of_another_template_stops_the_run(tiny_folder, contract):
+    session = Session(tiny_folder, options=SHORT)
+    plant_profile(session, ("en",))
+    other = Session(tiny_folder, options=SHORT)
+    other.template.sha256 = "0" * 64
+    with pytest.raises(ModelError, match="another prompt template"):
+        other.open(contract).ask(QUESTIONS[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +14,9 @@ import numpy as np
 from softlookup.cost.strategy import MAX_QUESTION_TOKENS, RESERVED_TOKENS, Strategy, choose_strategy
 from softlookup.documents.model import Document, Span
 from softlookup.documents.read import read_document
-from softlookup.errors import CapacityError, DocumentError, UsageError
+from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
 from softlookup.evidence.answer import Answer, Seconds
-from softlookup.evidence.assembly import RunFacts, assemble_answer
+from softlookup.evidence.assembly import RunFacts, assemble_answer, assemble_word_answer, model_summary
 from softlookup.evidence.question_bank import language_of, question_bank
 from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk, passages, without_contents
@@ -27,8 +27,11 @@ from softlookup.runtime.token_count import TokenCounter
 
 if TYPE_CHECKING:
     from softlookup.diagnostics.diagnosis import Diagnosis
+    from softlookup.diagnostics.inspection_result import Inspection
     from softlookup.documents.readers import ReadKeywords
+    from softlookup.evidence.profile import HeadProfile
     from softlookup.evidence.reading import Reading
+    from softlookup.runtime.observation import LayerObservation
     from softlookup.runtime.prompt import PromptTemplate
 
 DEFAULT_ALPHA = 0.05
@@ -99,6 +102,16 @@ class Session:
 
         return PromptTemplate(self.loaded.tokenizer)
 
+    @cached_property
+    def profile(self) -> HeadProfile:
+        """The heads that are read as evidence: built in, stored by ``softlookup model profile``, or the middle layers.
+
+        Raises ``ModelError`` for a stored profile that is damaged or was measured with something else.
+        """
+        from softlookup.evidence.profile_store import find_profile
+
+        return find_profile(self.loaded, self.template)
+
     def open(self, path: str | Path, **reading: Unpack[ReadKeywords]) -> OpenDocument:
         """Read a document with the options of :func:`softlookup.read_document`.
 
@@ -117,6 +130,7 @@ class OpenDocument:
         self.document = document
         self.read_seconds = read_seconds
         self._full: Reading | None = None
+        self._fed: dict[str, tuple[Span, ...]] = {}
         # time spent since the last answer on work that later questions reuse
         self._pending = {"read": read_seconds}
 
@@ -157,9 +171,58 @@ class OpenDocument:
         size = max(1, len(questions)) if self.strategy.strategy == "full_context" else QUESTIONS_PER_CONTEXT
         for start in range(0, len(questions), size):
             group = questions[start : start + size]
-            reading = self.reading(group)
+            reading: Reading | None = None
             for question in group:
+                if not self._profile().serves(language_of(question)):
+                    yield self._by_words(question)
+                    continue
+                reading = reading or self.reading(group)
                 yield self._ask(question, reading)
+
+    def inspect(self, question: str) -> Inspection:
+        """What every layer and head did with ``question``; raises as :meth:`ask`.
+
+        Reads the document once more under observation where the model can be observed.
+        """
+        from softlookup.diagnostics.baseline import load_baseline
+        from softlookup.diagnostics.inspection import InspectOptions, inspect_reading
+
+        self._check_question(question)
+        self._check_text()
+        session, options = self.session, self.session.options
+        profile = self._profile()
+        if not profile.serves(language_of(question)):
+            raise ModelError(
+                f"a model whose attention is evidence is required, this one has none ({profile.note})",
+                "use another model; `softlookup ask` still ranks the clauses by words",
+            )
+        reading, prefill = self._observed_reading(question)
+        return inspect_reading(
+            self.document,
+            reading,
+            question,
+            InspectOptions(
+                options.alpha,
+                options.max_answer_tokens,
+                load_baseline(session.source.sha256, session.template.sha256),
+                prefill,
+                session.progress,
+            ),
+        )
+
+    def _observed_reading(self, question: str) -> tuple[Reading, Mapping[int, LayerObservation] | None]:
+        """A new reading, and the column sums of its prefill; None for these where observation is refused."""
+        from softlookup.attention.stats import StatsRequest
+        from softlookup.runtime.observe import observe
+
+        full = self.strategy.strategy == "full_context"
+        context = full_context(self.document) if full else self._retrieve([question])
+        request = StatsRequest(lse=False, entropy=False, max_weight=False, argmax=False, sink_mass=None, key_mass=True)
+        try:
+            with observe(self.session.loaded, request) as run:
+                return self._read(context), run.layers
+        except ModelError:  # NaN among them: what the question's rows show is told by the monitors
+            return self._read(context), None
 
     def _check_text(self) -> None:
         if not self.chunks:  # a scanned file, for instance: the reader accounts for it in the coverage
@@ -168,6 +231,34 @@ class OpenDocument:
                 f"no text could be read from {self.document.source.path} ({'; '.join(skipped)})",
                 "ask a file with text: run OCR on a scanned one first",
             )
+
+    def fed(self, question: str) -> tuple[Span, ...]:
+        """Spans of the document that the model had read when it last answered ``question``; () if it read none."""
+        return self._fed.get(question, ())
+
+    def _profile(self) -> HeadProfile:
+        """The session's profile; what loading the model for it costs is counted."""
+        start = time.perf_counter()
+        profile = self.session.profile
+        self._pending["load"] = self._pending.get("load", 0.0) + time.perf_counter() - start
+        return profile
+
+    def _by_words(self, question: str) -> Answer:
+        """The answer of a model whose attention is no evidence: passages by BM25, a person decides."""
+        session = self.session
+        spent, self._pending = self._pending, {}
+        self._fed[question] = ()
+        run = RunFacts(self.strategy, session.options.alpha, (), Seconds(**spent, total=sum(spent.values())))
+        model = model_summary(session.source, session.template.sha256, session.profile)
+        return assemble_word_answer(
+            self.document,
+            question,
+            without_contents(self.document, self.chunks),
+            self.lexical.scores(question),
+            run,
+            model,
+            note=session.profile.note,
+        )
 
     def _check_question(self, question: str) -> None:
         if not question.strip():
@@ -219,12 +310,12 @@ class OpenDocument:
         session = self.session
         loaded, template = session.loaded, session.template
         # the import of torch and transformers is part of what loading costs; 0 once the model is there
-        self._pending["load"] = time.perf_counter() - start
+        self._pending["load"] = self._pending.get("load", 0.0) + time.perf_counter() - start
         start = time.perf_counter()
         prefilled = prefill(loaded, template, context.text, progress=session.progress)
         self._pending["prefill"] = time.perf_counter() - start
         # a table of contents names every topic and answers none
-        return Reading(prefilled, context, without_contents(self.document, self.chunks))
+        return Reading(prefilled, context, without_contents(self.document, self.chunks), session.profile)
 
     def diagnose(self, question: str, expect: str, *, answer: str | None = None, whole: bool = False) -> Diagnosis:
         """Why an answer was wrong: walks the ladder of ``softlookup.diagnostics`` for one question.
@@ -265,13 +356,20 @@ class OpenDocument:
         return 1 + int((scores > best).sum())
 
     def _ask(self, question: str, reading: Reading) -> Answer:
+        from softlookup.diagnostics.alerts import condensed
+        from softlookup.diagnostics.baseline import load_baseline
         from softlookup.diagnostics.monitors import AttentionMonitor
+        from softlookup.diagnostics.symptoms import answer_pieces, symptoms
 
-        options = self.session.options
+        options, loaded = self.session.options, self.session.loaded
         start = time.perf_counter()
         reading.calibration(language_of(question), self.session.progress)
         self._pending["calibrate"] = time.perf_counter() - start
-        monitor = AttentionMonitor(reading.prefilled.template.suffix(question).question_length)
+        monitor = AttentionMonitor(
+            self.session.template.suffix(question).question_length,
+            loaded.model.config,
+            load_baseline(loaded.source.sha256, self.session.template.sha256),
+        )
         evidence, decoded = reading.ask(
             question,
             alpha=options.alpha,
@@ -282,10 +380,13 @@ class OpenDocument:
         self.session.progress("answer", 1.0)
         spent = {**self._pending, "question": decoded.question_seconds, "answer": decoded.answer_seconds}
         self._pending = {}
+        pieces = answer_pieces(loaded.tokenizer, decoded.ids)
+        noticed = symptoms(pieces, decoded.text, self.document, monitor.layers, monitor.baseline)
+        self._fed[question] = reading.context.spans
         run = RunFacts(
             self.strategy,
             options.alpha,
-            tuple(str(alert) for alert in monitor.alerts()),
+            tuple(str(alert) for alert in condensed((*monitor.alerts(), *noticed))),
             Seconds(**spent, total=sum(spent.values())),
         )
         lexical = self.lexical.scores(question)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import string
 from pathlib import Path
@@ -14,7 +15,7 @@ from softlookup.diagnostics import diagnose as ladder
 from softlookup.diagnostics.diagnose import diagnose
 from softlookup.diagnostics.diagnosis import RUNGS, Hit, Step, Test
 from softlookup.diagnostics.wording import _EN, _ZH, worded
-from softlookup.errors import UsageError
+from softlookup.errors import ModelError, UsageError
 from softlookup.session import Options
 from tiny_models import CONTRACT_ZH
 
@@ -126,6 +127,14 @@ def test_nothing_expected(make_case, steps):
     assert found.expected is None
     steps()
     check(run(make_case("none"), WRONG), "blind_spot")
+
+
+def test_a_model_whose_attention_is_no_evidence(make_case):
+    case = make_case("3")
+    case.reading.profile = dataclasses.replace(case.reading.profile, languages=(), note="no better than chance")
+    check(run(case, RIGHT), "no_fault")
+    with pytest.raises(ModelError, match="no better than chance"):
+        run(case, WRONG)
 
 
 def test_an_empty_answer_is_refused(make_case):

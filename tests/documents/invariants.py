@@ -31,7 +31,7 @@ def check_document(document: Document) -> None:
 
 def check_harmless(shown: str) -> None:
     """Raise for a character that a terminal would obey or hide; line ends, tabs and white space are harmless."""
-    bad = {c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {"\n", "\t", "\u00ad"}
+    bad = {c for c in set(shown) if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {"\n", "\t", "\u00ad"}
     bad -= set(map(chr, (*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2)))  # printed signs of scripts
     bad = {c for c in bad if not 0x110BD <= ord(c) <= 0x1D17A}
     assert not bad, f"raw {sorted(map(hex, map(ord, bad)))} in the output"

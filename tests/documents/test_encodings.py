@@ -106,6 +106,25 @@ def test_the_encoding_that_is_asked_for_wins_and_must_fit():
         decode("Lease".encode("utf-16-le"), encoding="latin-1")
 
 
+@pytest.mark.parametrize("text", ["甲方支付价款", "The tenant’s “rent” – ten", "Le loyer déjà dû à l’été"])
+def test_utf8_with_many_broken_bytes_is_asked_for_and_never_read_as_another_encoding(text):
+    for broken in (b"\xff", b"\xff\xff", b"\xe7\x94"):
+        data = b"".join(text.encode() + b"\n" + broken + b" x\n" for _ in range(9))
+        with pytest.raises(DocumentError, match="looks like UTF-8 with many broken bytes") as raised:
+            decode(data)
+        assert "--encoding" in raised.value.remedy
+        found, notes = decode(data, encoding="utf-8")
+        assert found.count(text) == 9
+        assert found.count("\ufffd") >= 9
+        assert "broken places" in notes[0]
+
+
+def test_few_broken_bytes_are_told_and_marked():
+    found, notes = decode(CHINESE.encode() + b"\xff\xff\n")
+    assert found == CHINESE + "\ufffd\ufffd\n"
+    assert notes == ("encoding utf-8 with 2 broken places, shown as U+FFFD",)
+
+
 @pytest.mark.parametrize("name", ["no-such-codec", "hex", "rot13", "utf-7", "unicode_escape", "punycode", "idna", ""])
 def test_what_is_no_encoding_of_texts_is_a_usage_error(name):
     assert known_codec(name) is None

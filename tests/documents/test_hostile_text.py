@@ -120,12 +120,12 @@ PATTERNS = tuple(dict.fromkeys((
 
 @pytest.mark.parametrize("part", range(4))
 def test_no_repeated_pattern_takes_for_ever(part):
-    """Quadratic work on 60,000 characters would take minutes."""
-    limits = Limits(memory=2048 * MIB, cpu_seconds=12, wall_seconds=60.0)
+    """Quadratic work on 25,000 characters would take half a minute."""
+    limits = Limits(memory=2048 * MIB, cpu_seconds=6, wall_seconds=60.0)
     chosen = [pattern for pattern in PATTERNS[part::4] if pattern != "\x00"]
     jobs = [
         Job(
-            (pattern * (60_000 // len(pattern)) + "\n2. End.").encode("utf-8", "replace"),
+            (pattern * (25_000 // len(pattern)) + "\n2. End.").encode("utf-8", "replace"),
             "a.md" if part == 0 else "a.txt",
         )
         for pattern in chosen
@@ -293,9 +293,9 @@ def test_pages_of_an_old_filing_are_joined_and_every_member_has_a_row(tmp_path):
         read(tmp_path, EDGAR, member="EX-77")
 
 
-def test_a_filing_of_ten_thousand_members_is_read(tmp_path):
+def test_a_filing_of_thousands_of_members_is_read(tmp_path):
     member = "<DOCUMENT>\n<TYPE>EX-10.{0}\n<TEXT>\n1. Rent. Ten.\n\n2. Term. A year.\n</TEXT>\n</DOCUMENT>\n"
-    text = "<SEC-DOCUMENT>x\n" + "".join(member.format(n) for n in range(10_000))
+    text = "<SEC-DOCUMENT>x\n" + "".join(member.format(n) for n in range(3_000))
     outcome = read_limited(text.encode(), "many.txt", LIMITS)
     assert outcome.kind == "document"
     assert outcome.clauses == 2

@@ -106,6 +106,20 @@ def test_a_label_and_its_text_are_apart_by_a_blank_only():
     assert "\t" not in read_pdf(build([sheet(lines)])).text
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "apart"),
+    [
+        ("15. The tenant keeps the boat in good", "16. The owner keeps the quay in good", True),
+        ("(a) the tenant keeps the boat in good", "(b) the owner keeps the quay in good", True),
+        ("15. The tenant keeps the boat, as in clauses 2 and", "16. The owner keeps the quay in good", False),
+        ("15. The tenant pays for the boat that has number", "9. The owner keeps the quay in good", False),
+    ],
+)
+def test_the_next_label_at_the_same_left_begins_a_paragraph_after_a_full_line(first, second, apart):
+    lines = [(72, 700, first), (72, 686, second), (72, 672, "order at all times, day and night,")]
+    assert ("\n" in read_pdf(build([sheet(lines)])).text) == apart
+
+
 def test_a_page_without_columns_is_left_as_it_is():
     page = Page(1, 612, 792, tuple(Line(t, 72, 700 - 14 * i, 540, 711 - 14 * i) for i, t in enumerate(LEFT)))
     assert in_reading_order(page) is page

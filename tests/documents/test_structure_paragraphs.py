@@ -31,6 +31,28 @@ def test_items_of_the_second_kuan_are_inside_it():
     assert "第一条第二款（一）" in by_path(text)
 
 
+def test_a_kuan_ends_the_list_before_it():
+    text = "第一条 价款\n一、甲方应当付款；\n乙方不适用前款：\n（一）小船；\n（二）船桨。\n第二条 其他。\n"
+    nested = [path for path in by_path(text) if path.endswith("（一）")]
+    assert nested
+    assert not any("一、" in path or path.startswith("第一条一") for path in nested)
+    for clause in tree(text):
+        assert clause.parent is None or clause.span.end <= tree(text)[clause.parent].span.end
+
+
+def test_text_after_a_list_stays_in_the_kuan_of_the_list():
+    text = (
+        "第一条 定义\n本合同所称船只，是指小船。\n一、甲方付款；\n二、不适用前款：\n乙方使用下列物品：\n"
+        "（一）小船；\n（二）船桨。\n以下简称“物品”。\n第二条 其他。\n"
+    )
+    assert any(path.endswith("（二）") for path in paths(text))
+
+
+def test_a_kuan_after_an_inner_list_is_one_clause():
+    text = "第二条 价款\n一、甲方付款；\n二、不适用前款：\n（一）小船；\n（二）船桨。\n物品应当完好。\n物品归甲方。\n第三条 其他。\n"
+    assert sum(clause.span.start == text.index("物品应当") for clause in tree(text)) == 1
+
+
 def test_an_article_of_one_paragraph_has_no_kuan():
     text = "第一条 定义\n本合同所称船只，是指小船。\n第二条 价款\n地址：____\n电话：____\n第三条 其他\n无。\n"
     assert not any("款" in path for path in by_path(text) if path != "第二条")

@@ -8,41 +8,13 @@ from dataclasses import fields, replace
 import pytest
 
 from softlookup.errors import ExitCode
-from softlookup.evidence.answer import (
-    SCHEMA,
-    Answer,
-    Citation,
-    CoverageSummary,
-    DocumentSummary,
-    ModelSummary,
-    PlanSummary,
-    RankedPassage,
-    Seconds,
-)
-
-ANSWER = Answer(
-    question="谁付款？",
-    outcome="answered",
-    needs_review=False,
-    reason="r",
-    answer="乙方",
-    p_value=0.025,
-    alpha=0.05,
-    citations=(Citation("2.1", "Payment", 4, 9, None, "quote", "verbatim", 0.5, 0.025, "attention"),),
-    ranking=(RankedPassage(4, 9, "2.1", 1.5),),
-    evidence_score=0.5,
-    plan=PlanSummary("full_context", "fits", 100, 100, 4096),
-    coverage=CoverageSummary(None, 500, 100, 100, (), complete=True),
-    alerts=(),
-    document=DocumentSummary("c.txt", "0" * 64, "text", 9),
-    model=ModelSummary("tiny", "1" * 64, "2" * 64, ((1, 2), (3, 4))),
-    seconds=Seconds(read=0.1, total=0.1),
-)
+from softlookup.evidence.answer import SCHEMA, Answer, Citation, CoverageSummary, PlanSummary, Seconds
+from tiny_answers import ANSWER
 
 # the published JSON: a change here is a change of the schema, and its number must change as well
 DOCUMENTED = {
     "": "schema question outcome needs_review reason answer p_value alpha citations ranking evidence_score plan "
-    "coverage alerts document model seconds",
+    "coverage alerts document model seconds reasons",
     "citations": "clause heading start end page quote quote_check score p_value via why boxes",
     "ranking": "start end clause score",
     "plan": "strategy reason document_tokens context_tokens window",

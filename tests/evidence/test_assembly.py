@@ -14,7 +14,7 @@ from softlookup.documents.read import read_document
 from softlookup.errors import ExitCode
 from softlookup.evidence.abstention import decide
 from softlookup.evidence.answer import Seconds
-from softlookup.evidence.assembly import RunFacts, assemble_answer
+from softlookup.evidence.assembly import RunFacts, assemble_answer, assemble_word_answer, model_summary
 from softlookup.evidence.profile import HeadProfile
 from softlookup.evidence.reading import QuestionEvidence, Reading
 from softlookup.retrieval.chunks import passages
@@ -147,3 +147,71 @@ def test_retrieval_without_evidence_says_that_not_all_was_read(case):
     case.strategy = choose_strategy(90_000, 4096)
     assert "only the retrieved clauses were read" in case.ask(None).reason
     assert "only the retrieved clauses" not in case.ask("laws of Ireland").reason
+
+
+# --- near misses
+
+
+def test_a_cited_clause_on_another_event_asks_for_review(case):
+    missed = case.ask("4.1 Either", question="May the Owner assign the barge after a merger?")
+    assert missed.outcome == "answered"
+    assert missed.needs_review
+    assert 'the cited clauses do not mention "assign", "merger"' in missed.reason
+    assert missed.reasons[0] in missed.reason
+    answered = case.ask("4.1 Either", question="May the Owner end the agreement?")
+    assert "do not mention" not in answered.reason
+    assert not answered.needs_review
+
+
+def test_what_the_closure_adds_counts_as_mentioned(case):
+    """Clause 2.2 is subject to 4.1, which is added: its words are there for the reader."""
+    assert "do not mention" not in case.ask("2.2 Late payment", question="Is a notice of 90 days needed?").reason
+    answer = case.ask("2.2 Late payment", question="Is there a theft of 700?")
+    assert 'do not mention "theft", "700"' in answer.reason
+
+
+# --- models without attention evidence
+
+
+def words_only(case, question, *, note=""):
+    lexical = np.zeros(len(case.chunks))
+    lexical[case.place("laws of Ireland")] = 3.0
+    run = RunFacts(case.strategy, ALPHA, (), Seconds(total=0.5))
+    source = case.reading.prefilled.loaded.source
+    model = model_summary(source, "2" * 64, replace(PROFILE, languages=()))
+    return assemble_word_answer(case.document, question, case.chunks, lexical, run, model, note=note)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Which law governs?", "attention evidence is unavailable for this model (mere chance)"),
+        ("适用哪国法律？", "须由人工阅读判断"),
+    ],
+)
+def test_without_attention_evidence_a_person_decides(case, question, words):
+    answer = words_only(case, question, note="mere chance")
+    assert (answer.outcome, answer.needs_review, answer.exit_code) == ("no_evidence", True, ExitCode.NO_EVIDENCE)
+    assert answer.p_value is None
+    assert answer.evidence_score is None
+    assert answer.citations == ()
+    assert words in answer.reason
+    assert answer.ranking[0].clause == "5"  # BM25 alone
+    assert answer.coverage.tokens_read == answer.plan.context_tokens == 0
+    json.dumps(answer.to_dict(), allow_nan=False)
+
+
+def test_a_partly_read_document_is_said_without_attention_evidence_too(case):
+    rows = (*case.document.coverage.rows, CoverageRow("page 2", "scanned", 0, "a picture"))
+    case.document = replace(case.document, coverage=replace(case.document.coverage, rows=rows))
+    answer = words_only(case, "Which law governs?")
+    assert answer.exit_code == ExitCode.DOCUMENT
+    assert "part of the document could not be read" in answer.reason
+    assert "not found on planted questions" in answer.reason  # the default note
+
+
+def test_many_heads_are_named_by_a_phrase(case):
+    heads = tuple((layer, head) for layer in (4, 5, 6) for head in range(12))
+    source = case.reading.prefilled.loaded.source
+    summary = model_summary(source, "2" * 64, replace(PROFILE, heads=heads, weights=(1.0,) * 36))
+    assert summary.heads == "all heads of layers 4 to 6 (no choice of heads did better on planted questions)"

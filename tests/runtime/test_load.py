@@ -81,9 +81,9 @@ def test_a_tokenizer_larger_than_the_embedding_is_refused(tmp_path):
         load_model(save_folder(tmp_path / "model", extra=100))
 
 
-def test_a_model_without_a_chat_template_is_refused(tmp_path):
-    with pytest.raises(ModelError, match="no chat template"):
-        load_model(save_folder(tmp_path / "model", template=None))
+def test_a_base_model_has_no_chat_template_and_is_loaded(tmp_path):
+    loaded = load_model(save_folder(tmp_path / "model", template=None))
+    assert loaded.tokenizer.chat_template is None
 
 
 def test_a_slow_tokenizer_is_refused(folder, monkeypatch):

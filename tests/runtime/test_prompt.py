@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from softlookup.errors import ModelError
 from softlookup.runtime import prompt
 from softlookup.runtime.load import find_model_source
-from softlookup.runtime.prompt import BEFORE_DOCUMENT, BEFORE_QUESTION, SYSTEM, PromptTemplate
+from softlookup.runtime.prompt import AFTER_QUESTION_PLAIN, BEFORE_DOCUMENT, BEFORE_QUESTION, SYSTEM, PromptTemplate
 from softlookup.runtime.token_count import TokenCounter
 from tiny_models import CHATML, CONTRACT, CONTRACT_ZH, CONTROL, build_tokenizer
 
@@ -128,6 +128,18 @@ def test_a_template_without_a_system_role_gets_the_words_in_the_users_message():
     text = tokenizer.decode(ids)
     assert text.count(SYSTEM) == 1
     assert text.startswith(f"<|im_start|>user\n{SYSTEM}\n\n{BEFORE_DOCUMENT}Fee: 3.")
+
+
+def test_a_base_model_reads_the_same_words_as_running_text():
+    tokenizer = build_tokenizer(template=None)
+    template = PromptTemplate(tokenizer)
+    ids = (*template.prefix("Fee: 3.").ids, *template.suffix("What fee?").ids)
+    assert tokenizer.decode(ids) == (
+        f"{tokenizer.bos_token}{SYSTEM}\n\n{BEFORE_DOCUMENT}Fee: 3.{BEFORE_QUESTION}What fee?{AFTER_QUESTION_PLAIN}"
+    )
+    assert ids[0] == tokenizer.bos_token_id
+    tokenizer.bos_token = None
+    assert tokenizer.decode(PromptTemplate(tokenizer).prefix("Fee: 3.").ids).startswith(SYSTEM)
 
 
 @pytest.mark.parametrize(

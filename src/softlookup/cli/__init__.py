@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_ask(commands)
     _add_read(commands)
+    _add_inspect(commands)
     _add_plan(commands)
     _add_diagnose(commands)
     _add_model(commands)
@@ -116,6 +117,11 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="error rate of 'evidence found' on off-topic questions (default 0.05)",
     )
     ask.add_argument("--max-answer-tokens", type=int, default=80, metavar="N", help="longest answer (default 80)")
+    ask.add_argument(
+        "--handover",
+        metavar="FILE",
+        help="also write questions, clauses, reasons and coverage for the person who decides (.html, .csv, .json)",
+    )
     ask.set_defaults(run=run.ask)
 
 
@@ -130,6 +136,20 @@ def _add_read(commands: argparse._SubParsersAction[_Parser]) -> None:
     run.add_read_arguments(read)
     _add_common(read)
     read.set_defaults(run=run.read)
+
+
+def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import inspect as run
+
+    inspect = commands.add_parser(
+        "inspect",
+        help="what every layer and head did with a question: alerts, clause x layer strip, sinks, entropy",
+        description='example: softlookup inspect contract.docx "Who may terminate?"',
+    )
+    run.add_inspect_arguments(inspect)
+    _add_document_options(inspect)
+    _add_model_options(inspect)
+    inspect.set_defaults(run=run.inspect)
 
 
 def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -162,9 +182,10 @@ def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import commands as run
+    from softlookup.cli.profile import add_profile_arguments, profile_model
 
     model = commands.add_parser(
-        "model", help="fetch, list or describe models", description="example: softlookup model pull"
+        "model", help="fetch, list, describe or profile models", description="example: softlookup model pull"
     )
     actions = model.add_subparsers(metavar="ACTION", required=True)
     pull = actions.add_parser(
@@ -179,7 +200,11 @@ def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:
     info = actions.add_parser("info", help="what a model is and what it can hold")
     _add_model_options(info, context=False)
     info.set_defaults(run=run.model_info)
-    for action in (pull, listing, info):
+    profile = actions.add_parser("profile", help="find the heads of a model that serve as evidence, and store them")
+    add_profile_arguments(profile)
+    _add_common(profile)
+    profile.set_defaults(run=profile_model)
+    for action in (pull, listing, info, profile):
         action.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

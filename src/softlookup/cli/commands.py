@@ -18,15 +18,18 @@ if TYPE_CHECKING:
 def ask(options: argparse.Namespace) -> ExitCode:
     """``softlookup ask``: one answer per question, in order."""
     from softlookup.cli import render
-    from softlookup.cli.escape import json_line
+    from softlookup.cli.escape import json_line, printable_line
+    from softlookup.cli.handover import handover_target, write_handover
     from softlookup.cli.progress import progress_bar
+    from softlookup.evidence.handover import question_record
 
     for question in options.questions:  # a wrong call is reported before an unreadable document
         if not question.strip():
             raise UsageError("the question is empty", "write a question after the file name")
         if any("\ud800" <= character <= "\udfff" for character in question):
             raise UsageError("the question is not valid UTF-8", "check the encoding of your terminal")
-    codes = []
+    target = None if options.handover is None else handover_target(options.handover, options.file)
+    codes, records = [], []
     with progress_bar() as progress:
         session = _session(options, progress)
         document = session.open(options.file, **reading_options(options))
@@ -38,6 +41,11 @@ def ask(options: argparse.Namespace) -> ExitCode:
             for alert in answer.alerts:
                 sys.stderr.write(f"alert: {alert}\n")
             codes.append(answer.exit_code)
+            if target is not None:
+                records.append(question_record(document.document, answer, document.fed(answer.question)))
+    if target is not None:
+        write_handover(target, document.document, records)
+        sys.stderr.write(f"hand-over: {printable_line(str(target))}\n")
     # a partly read document (4) outranks no evidence (3), which outranks an answer
     return max(codes)
 

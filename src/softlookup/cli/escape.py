@@ -29,7 +29,16 @@ def json_line(value: Any) -> str:
 
     JSON escapes decode to the same text, so nothing is lost.
     """
-    encoded = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _json(value, indent=None)
+
+
+def json_text(value: Any) -> str:
+    """The same over several lines, for files that people open."""
+    return _json(value, indent=1)
+
+
+def _json(value: Any, indent: int | None) -> str:
+    encoded = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
     return _DANGEROUS.sub(lambda match: json.dumps(match.group())[1:-1], encoded)
 
 

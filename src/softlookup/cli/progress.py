@@ -15,6 +15,7 @@ _LABELS = {
     "prefill": "reading the document",
     "calibrate": "running the question bank",
     "answer": "answering",
+    "profile": "ranking planted questions",
 }
 
 

@@ -111,6 +111,8 @@ def plan_text(document: OpenDocument) -> str:
 
 def model_object(source: ModelSource) -> dict[str, Any]:
     """JSON of ``softlookup model info``."""
+    from softlookup.evidence.profile_store import profile_state
+
     config = source.config
     shape = config.get("text_config", config)
     names = (
@@ -125,6 +127,7 @@ def model_object(source: ModelSource) -> dict[str, Any]:
         "schema": 1, "name": source.name, "sha256": source.sha256, "folder": str(source.folder), "note": source.note,
         "model_type": config.get("model_type"), "window": source.window,
         **{name: shape.get(name) for name in names},
+        "evidence": profile_state(source),
     }  # fmt: skip
 
 

@@ -32,7 +32,8 @@ from softlookup.diagnostics.selection import (
 )
 from softlookup.diagnostics.soundness import implementation_fault
 from softlookup.diagnostics.wording import worded
-from softlookup.errors import UsageError
+from softlookup.errors import ModelError, UsageError
+from softlookup.evidence.assembly import model_summary
 from softlookup.evidence.citation import clause_label
 from softlookup.evidence.question_bank import language_of, question_bank
 
@@ -94,6 +95,7 @@ class _Walk:
         """Rungs 2 to 5."""
         case, measures = self.case, self.measures
         if case.place is None:
+            self._check_evidence()
             return self.take(unsupported_claim(case, measures, given=self.given)) or self._blind_spot()
         if not case.passages:
             raise UsageError("the expected place is a table of contents", "name the clause itself")
@@ -103,6 +105,7 @@ class _Walk:
             self.tests.append(agreement_test(agreed))
             if agreed.agrees:
                 return nothing_wrong
+        self._check_evidence()
         hit = self.take(not_seen(case, measures))
         if hit is not None:
             return hit
@@ -112,6 +115,15 @@ class _Walk:
             if agreed.agrees:
                 return self.take(unsupported_claim(case, measures, given=False)) or nothing_wrong
         return self.take(not_selected(case, measures)) or self.take(misread(case, max_new_tokens)) or nothing_wrong
+
+    def _check_evidence(self) -> None:
+        profile = self.case.reading.profile
+        if not profile.serves(language_of(self.case.question)):
+            raise ModelError(
+                "rungs 0 and 1 found no fault, and the attention of this model is no evidence for the others "
+                f"({profile.note})",
+                "diagnose with another model, or compare the answer with the clause by hand",
+            )
 
     def _blind_spot(self) -> Hit:
         decision = self.measures.decision
@@ -163,8 +175,6 @@ def _distractor(case: Case, hit: Hit) -> NamedClause | None:
 
 def _run(walk: _Walk) -> Run:
     case = walk.case
-    source, profile = case.loaded.source, case.reading.profile
-    layers = sorted({layer for layer, _ in profile.heads})
-    heads = profile.heads if profile.profiled else f"all heads of layers {layers[0]} to {layers[-1]} (not profiled)"
+    model = model_summary(case.loaded.source, case.template.sha256, case.reading.profile)
     count = len(question_bank(language_of(case.question)).off_topic)
-    return Run(source.name, source.sha256, case.template.sha256, heads, walk.measures.alpha, count, _ROWS)
+    return Run(model.name, model.sha256, model.template_sha256, model.heads, walk.measures.alpha, count, _ROWS)

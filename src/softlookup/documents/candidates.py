@@ -147,7 +147,7 @@ def _line_candidates(
         if label is not None and label.end <= end + 1:
             strength = _line_strength(folded, label, start, end, paragraph=paragraph)
             listed = is_contents_entry(folded[label.end : end])
-            begin = start + _indent(folded, start, end)
+            begin = start + _indent(text, start, end)
             ended = folded[max(start, end - 40) : end].rstrip(" *_").endswith(_CLAUSE_END)
             found.append(Candidate(begin, label, strength, end, in_line=False, listed=listed, ended=ended))
             position = label.end
@@ -155,8 +155,9 @@ def _line_candidates(
     return found
 
 
-def _indent(folded: str, start: int, end: int) -> int:
-    line = folded[start:end]
+def _indent(text: str, start: int, end: int) -> int:
+    """Blanks before the first character; an invisible one is part of the clause, as it is of its block."""
+    line = text[start:end]
     return len(line) - len(line.lstrip())
 
 

@@ -7,7 +7,7 @@ A label keeps its printed form; ``values`` are for order only.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from softlookup.documents.numerals import ENCLOSED as ENCLOSED  # noqa: PLC0414
 from softlookup.documents.numerals import HAN, WORD_NUMBERS, enclosed_number
@@ -23,7 +23,14 @@ FOLD = {0xFF01 + i: 0x21 + i for i in range(94)} | {
     0x2003: 0x20,
     0x2009: 0x20,
 }
-FOLD |= {0x202F: 0x20, 0x09: 0x20, 0x200B: 0x20, 0xFEFF: 0x20}
+FOLD |= {0x202F: 0x20, 0x09: 0x20}
+# invisible characters and marks of direction: a blank before a label, nothing inside it
+INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_FOLLOWED = 80  # characters after the start of a label that may disguise it
+FOLD |= dict.fromkeys(
+    (0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0xFEFF), 0x20
+)
 
 # letters of other alphabets that look like Latin ones: a label with them reads as it looks, and is flagged
 _LOOKS_LIKE = dict(
@@ -124,6 +131,8 @@ class Label:
 
 def label_at(folded: str, position: int, text: str) -> Label | None:
     """Label that starts at ``position``; ``folded`` is ``text.translate(FOLD)``. None when there is none."""
+    if _INVISIBLE.search(text, position, position + _FOLLOWED):
+        return _disguised(text, position)
     match = _PATTERN.match(folded, position)
     if match is None:
         return None
@@ -141,6 +150,14 @@ def label_at(folded: str, position: int, text: str) -> Label | None:
         while folded[end : end + 1] in (".", "、", ":", ")") and folded[end : end + 1]:
             end += 1
     return Label(start=position, end=end, number=_squeezed(number), readings=readings, has_keyword=has_keyword)
+
+
+def _disguised(text: str, position: int) -> Label | None:
+    """Label at ``position`` as it reads without the invisible characters in it."""
+    kept = [at for at in range(position, min(len(text), position + _FOLLOWED)) if not _INVISIBLE.match(text, at)]
+    shown = "".join(text[at] for at in kept)
+    found = label_at(shown.translate(FOLD), 0, shown)
+    return replace(found, start=position, end=kept[found.end - 1] + 1) if found is not None else None
 
 
 def parse_label(label: str) -> Label | None:
@@ -240,5 +257,5 @@ def _one(style: str, value: int | None, inserted: int = 0) -> tuple[Reading, ...
 
 
 def is_confusable(printed: str) -> bool:
-    """True for a label with letters of another alphabet that look like Latin ones ("(а)" with a Cyrillic а)."""
-    return any(character in _LOOKS_LIKE for character in printed)
+    """True for a label with letters that look like Latin ones ("(а)" with a Cyrillic а) or invisible characters."""
+    return any(character in _LOOKS_LIKE for character in printed) or _INVISIBLE.search(printed) is not None

@@ -50,7 +50,9 @@ class _Paragraphs:
         self._blocks = [b for b in blocks if b.kind in ("paragraph", "list_item") and not b.label]
         self._block_starts = [block.span.start for block in self._blocks]
         self._new: list[Node] = []
+        self._made: set[int] = set()  # where the new nodes start
         self._adopted: dict[int, Node] = {}  # old node -> new parent
+        self._item_before: dict[int, int] = {}  # id of a new node -> old node that it stands beside
 
     def merged(self) -> list[Node]:
         if not self._new:
@@ -59,7 +61,7 @@ class _Paragraphs:
         result = sorted([*self._nodes, *self._new], key=lambda node: node.start)
         place = {id(node): index for index, node in enumerate(result)}
         for node in result:
-            index = old.get(id(node))
+            index = old.get(id(node), self._item_before.get(id(node)))
             parent = self._adopted.get(index) if index is not None else None
             if parent is not None:
                 node.parent = place[id(parent)]
@@ -120,8 +122,11 @@ class _Paragraphs:
                 parent=index, source="inferred",
             )  # fmt: skip
             self._new.append(new)
-            for at in range(bisect_left(self._starts, block.span.start), last):
-                if self._nodes[at].parent == index:
+            self._made.add(block.span.start)
+            following = bisect_left(self._starts, block.span.start)
+            for at in range(following, last):
+                parent = self._nodes[at].parent
+                if parent is not None and index <= parent < following:  # the paragraph ends what is open there
                     self._adopted[at] = new
 
     def _is_sentence(self, block: Block, article: Node) -> bool:
@@ -177,10 +182,12 @@ class _Paragraphs:
         for block in self._inside(self._nodes[index].label_end, end):
             if self._is_flush(block, members):
                 start = block.span.start
-                if any(node.start == start for node in self._new[-1:]):
+                if start in self._made:  # it is a 款, or text after another list
                     return
+                self._made.add(start)
                 new = Node(start, start, start, style="paragraph", parent=self._nodes[index].parent, source="inferred")
                 self._new.append(new)
+                self._item_before[id(new)] = index
                 return
 
     def _is_flush(self, block: Block, members: Sequence[int]) -> bool:

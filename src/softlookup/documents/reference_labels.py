@@ -11,7 +11,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from softlookup.documents.numbering import han_number, roman_number
+from softlookup.documents.numbering import FOLD, han_number, roman_number
 
 ZH_DIGITS = "〇○零一二三四五六七八九十百千两壹贰叁肆伍陆柒捌玖拾佰"
 _NAMESPACE_WORDS = "schedule|exhibit|annexure|annex|appendix|attachment|附件|附表|附录|附则"
@@ -79,7 +79,8 @@ def label_key(printed: str) -> LabelKey | None:
     >>> label_key("第二十三条第（二）款第1项") == label_key("第二十三条（二）第1项")
     True
     """
-    text = unicodedata.normalize("NFKC", printed).strip().strip(".、:,;\"“”' ")
+    # a Cyrillic "(а)" is found under the Latin one that it looks like
+    text = unicodedata.normalize("NFKC", printed).translate(FOLD).strip().strip(".、:,;\"“”' ")
     lettered = _ZH_LETTERED.fullmatch(text)
     text = lettered.group(1).strip() if lettered and "(" in text else text
     steps = list(_ZH_STEP.finditer(text))

@@ -14,11 +14,11 @@ from softlookup.documents.reference_labels import LabelKey, label_key
 
 ITEM = r"\((?:[a-z]{1,2}|[A-Z]{1,2}|[ivxl]{1,6}|[IVXL]{1,6}|\d{1,3})\)"
 DOTTED = (
-    r"\d{1,4}[A-Z]?(?:\.\d{1,4}|-\d{1,4})*(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z]))*"
-    rf"(?:\s?{ITEM}|{ITEM})*(?![\d%])"
+    r"\d{1,4}[A-Z]?(?:[.-]\d{1,4}){0,9}(?:\.(?:[a-z]|[ivx]{2,4}|\d{1,2})(?![a-zA-Z])){0,4}"
+    rf"(?:\s?{ITEM}){{0,9}}(?![\d%])"
 )
 LETTER = (
-    r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z]))+(?![^\W\u4e00-\u9fff]|[’'&])"  # A.1.2, II.B
+    r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z])){1,9}(?![^\W\u4e00-\u9fff]|[’'&])"  # A.1.2, II.B
     r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![^\W\u4e00-\u9fff]|[’'&])[\"”]?)"
 )
 SPACES = ("Schedules?", "Exhibits?", "Annex(?:es)?", "Annexures?", "Appendix", "Appendices", "Attachments?")
@@ -31,7 +31,7 @@ _NEXT_EN = re.compile(
     rf"(?:\s*(?:(?!{ITEM})\([A-Za-z*\"“][^()\n]{{1,80}}\)|\[[A-Z][^\[\]\n]{{1,60}}\]))?"
     r"[”\"]?(?P<glue>\s*[,;]\s*(?:,\s*)?(?i:and/or|and|or|&)?\s*|\s+(?i:and/or|and|or|&)\s+"
     r"|\s+(?i:through|to|thru)(?:\s+and\s+including)?\s+|\s*[–—-]\s*)"
-    rf"(?:(?P<word>(?i:{WORD}))\s*)?(?:[\"“](?=\())?(?P<label>{DOTTED}|{LETTER}|(?:{ITEM})+){END}"
+    rf"(?:(?P<word>(?i:{WORD}))\s*)?(?:[\"“](?=\())?(?P<label>{DOTTED}|{LETTER}|(?:{ITEM}){{1,9}}){END}"
 )
 _HERE = re.compile(r"\s+(?:hereof|above|below|of\s+this\s+[A-Z])")  # Section 8 or 9 hereof
 _RANGE_GLUE = re.compile(r"through|thru|to|[–—-]", re.IGNORECASE)

@@ -25,11 +25,11 @@ from softlookup.documents.reference_outside import named_after, named_before
 
 _MENTION_EN = re.compile(
     rf"(?=[A-Za-z§])(?<![A-Za-z0-9_-])(?P<word>(?i:{WORD}))\s*(?:[\"“](?=\())?"
-    rf"(?P<label>{DOTTED}|(?<=\s){LETTER}(?:{ITEM})*|(?:{ITEM})+){END}"
+    rf"(?P<label>{DOTTED}|(?<=\s){LETTER}(?:{ITEM}){{0,9}}|(?:{ITEM}){{1,9}}){END}"
 )
 _OF_CLAUSE = re.compile(
     r"\s+of\s+(?:the\s+(?:first|second|third|fourth|fifth|last|final|penultimate|next)\s+(?:sentence|paragraph)\s+of\s+)?"
-    rf"(?:(?:this|the|such)\s+)?(?P<word>(?i:{WORD})|Part)\s*(?P<label>{DOTTED}|{LETTER}(?:{ITEM})*){END}"
+    rf"(?:(?:this|the|such)\s+)?(?P<word>(?i:{WORD})|Part)\s*(?P<label>{DOTTED}|{LETTER}(?:{ITEM}){{0,9}}){END}"
 )
 _TO_SCHEDULE = re.compile(
     rf"\s+to\s+(?P<word>(?i:{'|'.join(SPACES)}))\s+(?P<label>{DOTTED}|{LETTER}){END}"

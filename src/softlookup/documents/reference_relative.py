@@ -45,7 +45,7 @@ _STEPS_ZH = {"本": 0, "前": -1, "上": -1, "后": 1, "下": 1}
 _KINDS_EN = {"article": "article"} | dict.fromkeys(("schedule", "exhibit", "annex", "appendix"), "space")
 _CALLED = re.compile(
     rf"(?:(?P<unit>section|clause|article|paragraph)s?\s+\d+(?P<below>\.\d+)?"
-    rf"|第\s*[{ZH_DIGITS}\d]+(?P<below_zh>\.\d+)?[\d.]*(?P<unit_zh>条))",
+    rf"|第\s*[{ZH_DIGITS}\d]{{1,12}}(?P<below_zh>\.\d{{1,4}})?[\d.]{{0,20}}(?P<unit_zh>条))",
     re.IGNORECASE,
 )
 _OF_THE_PART = re.compile(r"\b(?:for\s+(?:the\s+)?purposes?\s+of|nothing\s+in)\s+$", re.IGNORECASE)

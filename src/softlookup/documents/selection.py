@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from softlookup.documents.candidates import Candidate
 from softlookup.documents.inline_lists import STANDS_ALONE, InlineLists
 from softlookup.documents.label_families import HARD, MAIN, family
+from softlookup.documents.misplaced import with_misplaced
 from softlookup.documents.numbering import Reading
 from softlookup.documents.sequences import Item, accept
 
@@ -139,6 +140,7 @@ def _run_families(
             piece for run in _accepted_runs(lists, items, name) for piece in lists.whole(run, name, readings, walls)
         ]
         runs = [run for run in runs if _credible(candidates, run, name)]
+        runs = with_misplaced(candidates, runs, readings) if name in MAIN else runs
         for run in _without_contents(candidates, runs, readings, name, body):
             found.append(_Run(name, tuple(run), readings))
             for place, key in enumerate(run):

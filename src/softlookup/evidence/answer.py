@@ -110,7 +110,8 @@ class Answer:
     """What softlookup says to one question; the JSON object of ``softlookup ask --json``.
 
     ``answer`` is the model's text, unverified; ``evidence_score`` the calibrated attention score that
-    the decision uses; ``p_value`` its rank among off-topic questions on the same document.
+    the decision uses; ``p_value`` its rank among off-topic questions on the same document, both None when
+    the model has no attention evidence. ``reasons`` are the parts of ``reason``: why a person should look, remarks.
     """
 
     question: str
@@ -129,6 +130,7 @@ class Answer:
     document: DocumentSummary
     model: ModelSummary
     seconds: Seconds
+    reasons: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:

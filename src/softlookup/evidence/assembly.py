@@ -25,15 +25,32 @@ from softlookup.evidence.answer import (
     Seconds,
 )
 from softlookup.evidence.citation import citations, clause_label, closure_citations, fused_scores, ranking
-from softlookup.evidence.question_bank import language_of
+from softlookup.evidence.near_miss import near_miss_reason, not_mentioned
+from softlookup.evidence.question_bank import Language, language_of
 from softlookup.evidence.values import unsupported_values
 
 if TYPE_CHECKING:
+    from softlookup.evidence.profile import HeadProfile
     from softlookup.evidence.reading import QuestionEvidence, Reading
+    from softlookup.retrieval.chunks import Chunk
     from softlookup.retrieval.expand import Closure
+    from softlookup.runtime.load import ModelSource
     from softlookup.runtime.prefilled import Decoded
 
 MAX_PAIRS = 3
+# more heads than a profile chooses are the middle layers, named by a phrase
+MAX_LISTED_HEADS = 32
+# of a clause, when its words are searched: the document itself may be its innermost clause
+MAX_CLAUSE_CHARS = 4_000
+_UNAVAILABLE: dict[Language, str] = {
+    "en": "attention evidence is unavailable for this model ({note}): the passages are in the order of BM25, "
+    "nothing was tested, and a person must read them",
+    "zh": "该模型无法提供注意力依据（{note}）：段落仅按词语匹配排序，未作任何检验，须由人工阅读判断",
+}
+_UNAVAILABLE_NOTE: dict[Language, str] = {
+    "en": "it was not found on planted questions in this language",
+    "zh": "在预设问题上未通过检验",
+}
 _NO_EVIDENCE = {
     "en": "no passage stood out from off-topic questions; please check by hand",
     "zh": "未见突出依据，请人工核对",
@@ -80,12 +97,18 @@ def assemble_answer(
         invented = unsupported_values(decoded.text, [citation.quote for citation in (*cited, *added)])
         if invented:
             reasons.append(f"the answer names values that the cited passages do not contain: {', '.join(invented)}")
+        missing = not_mentioned(question, _cited_texts(document, cited, added), document.text)
+        if missing:
+            reasons.append(near_miss_reason(missing, language_of(question)))
         if not decoded.finished:
             remarks.append(f"the answer was cut after {len(decoded.ids)} tokens (--max-answer-tokens)")
     else:
         reasons.append(_NO_EVIDENCE[language_of(question)])
-    reasons += _run_reasons(document, reading, run, found=decision.found)
+    reasons += _run_reasons(document, run, found=decision.found)
+    if not reading.profile.profiled:
+        reasons.append("the evidence heads of this model are not profiled: scores are less reliable")
     tokens_read = reading.prefilled.prefix.document[1] - reading.prefilled.prefix.document[0]
+    loaded, template = reading.prefilled.loaded, reading.prefilled.template
     return Answer(
         question=question,
         outcome=outcome,
@@ -103,8 +126,52 @@ def assemble_answer(
         document=DocumentSummary(
             document.source.path, document.source.sha256, document.source.format, len(document.clauses)
         ),
-        model=_model(reading),
+        model=model_summary(loaded.source, template.sha256, reading.profile),
         seconds=_rounded(run.seconds),
+        reasons=(*reasons, *remarks),
+    )
+
+
+def assemble_word_answer(
+    document: Document,
+    question: str,
+    chunks: Sequence[Chunk],
+    lexical: npt.NDArray[np.float64],
+    run: RunFacts,
+    model: ModelSummary,
+    *,
+    note: str = "",
+) -> Answer:
+    """The answer for a model without attention evidence: BM25 order, no p-value, no citation, a person decides.
+
+    ``lexical`` [all passages of the document]; ``note`` says why there is no evidence. The model read nothing.
+    """
+    language = language_of(question)
+    said = note if language == "en" and note else _UNAVAILABLE_NOTE[language]
+    reasons = [_UNAVAILABLE[language].format(note=said)]
+    if not document.coverage.complete:
+        reasons.append("part of the document could not be read")
+    strategy = run.strategy
+    return Answer(
+        question=question,
+        outcome="no_evidence",
+        needs_review=True,
+        reason="; ".join(reasons),
+        answer="",
+        p_value=None,
+        alpha=run.alpha,
+        citations=(),
+        ranking=ranking(document, chunks, lexical[[chunk.index for chunk in chunks]]),
+        evidence_score=None,
+        plan=PlanSummary(strategy.strategy, strategy.reason, strategy.document_tokens, 0, strategy.window),
+        coverage=_coverage(document, strategy, 0),
+        alerts=run.alerts,
+        document=DocumentSummary(
+            document.source.path, document.source.sha256, document.source.format, len(document.clauses)
+        ),
+        model=model,
+        seconds=_rounded(run.seconds),
+        reasons=tuple(reasons),
     )
 
 
@@ -119,6 +186,16 @@ def _outcome(
         return "answered", []
     name = clause_label(document, reading.chunks[place].clause) or "a passage without number"
     return "conflict", [f"while writing its answer the model looked at {name}, which your question did not point to"]
+
+
+def _cited_texts(document: Document, cited: Sequence[Citation], added: Sequence[Citation]) -> list[str]:
+    """What a reader of the citations sees: the clauses that were cited, their headings, and the added quotes."""
+    texts = [f"{citation.heading}\n{citation.quote}" for citation in (*cited, *added)]
+    for citation in cited:
+        clause = document.clause_at(citation.start)
+        texts.append(document.text[clause.span.start : clause.span.end][:MAX_CLAUSE_CHARS])
+        texts += [above.heading for above in document.ancestors(clause.index)]
+    return texts
 
 
 def _closure_reasons(text: str, needed: Closure) -> list[str]:
@@ -144,14 +221,12 @@ def _override_reasons(document: Document, cited: Sequence[Citation]) -> list[str
     return [f"read together: {', '.join(list(pairs)[:MAX_PAIRS])}"] if pairs else []
 
 
-def _run_reasons(document: Document, reading: Reading, run: RunFacts, *, found: bool) -> list[str]:
+def _run_reasons(document: Document, run: RunFacts, *, found: bool) -> list[str]:
     reasons = []
     if not document.coverage.complete:
         reasons.append("part of the document could not be read")
     if run.strategy.strategy != "full_context" and not found:
         reasons.append("only the retrieved clauses were read, not the whole document")
-    if not reading.profile.profiled:
-        reasons.append("the evidence heads of this model are not profiled: scores are less reliable")
     if run.alerts:
         reasons.append("monitors raised alerts")
     return reasons
@@ -176,11 +251,14 @@ def _coverage(document: Document, strategy: Strategy, tokens_read: int) -> Cover
     )
 
 
-def _model(reading: Reading) -> ModelSummary:
-    source, profile = reading.prefilled.loaded.source, reading.profile
+def model_summary(source: ModelSource, template_sha256: str, profile: HeadProfile) -> ModelSummary:
+    """Identity of the model and of the heads that were read."""
     layers = sorted({layer for layer, _ in profile.heads})
-    heads = profile.heads if profile.profiled else f"all heads of layers {layers[0]} to {layers[-1]} (not profiled)"
-    return ModelSummary(source.name, source.sha256, reading.prefilled.template.sha256, heads)
+    heads: tuple[tuple[int, int], ...] | str = profile.heads
+    if not profile.profiled or len(heads) > MAX_LISTED_HEADS:
+        state = "no choice of heads did better on planted questions" if profile.profiled else "not profiled"
+        heads = f"all heads of layers {layers[0]} to {layers[-1]} ({state})"
+    return ModelSummary(source.name, source.sha256, template_sha256, heads)
 
 
 def _rounded(seconds: Seconds) -> Seconds:

@@ -1,4 +1,4 @@
-"""Which heads are read as evidence for which model and template; measures nothing itself.
+"""Which heads are read as evidence for which model and template; measures and stores nothing itself.
 
 Heads are chosen by ranking quality on labelled questions (mean reciprocal rank of the right passage
 per head), not by how much mass they give, which picks heads that stare at headings.
@@ -7,18 +7,25 @@ per head), not by how much mass they give, which picks heads that stare at headi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from softlookup.evidence.question_bank import Language
 
 
 @dataclass(frozen=True, slots=True)
 class HeadProfile:
     """Heads (layer, head), counted from 0, with one non-negative weight each.
 
-    ``profiled`` is False for the fallback of a model that was never profiled.
+    ``profiled`` is False for the fallback of a model that was never profiled. ``languages`` are those in which
+    the heads may be read as evidence: all, until planted questions show that they rank no better than chance;
+    ``note`` then says why one is missing.
     """
 
     heads: tuple[tuple[int, int], ...]
     weights: tuple[float, ...]
     profiled: bool
+    languages: tuple[Language, ...] = ("en", "zh")
+    note: str = ""
 
     def __post_init__(self) -> None:
         if len(self.heads) != len(self.weights) or not self.heads:
@@ -34,6 +41,10 @@ class HeadProfile:
     def in_layer(self, layer: int) -> list[tuple[int, int]]:
         """(index into ``heads``, head) of the heads in ``layer``."""
         return [(index, head) for index, (at, head) in enumerate(self.heads) if at == layer]
+
+    def serves(self, language: Language) -> bool:
+        """Whether attention evidence is available for questions in ``language``."""
+        return language in self.languages
 
 
 # SmolLM2-135M-Instruct Q4_1 under the template whose digest is given; chosen by the procedure of
@@ -57,6 +68,8 @@ _SMOLLM2_HEADS = {
     (18, 8): 1.00,
 }
 
+NO_GLOBAL_LAYER = "every layer attends to a sliding window only and cannot see the whole document"
+
 _PROFILES = {
     (_SMOLLM2_WEIGHTS, _SMOLLM2_TEMPLATE): HeadProfile(
         tuple(_SMOLLM2_HEADS), tuple(_SMOLLM2_HEADS.values()), profiled=True
@@ -77,11 +90,42 @@ def head_profile(
     ``local_layers`` (sliding window) are left out of the fallback: their heads cannot see the document.
     A profile is tied to weights and template: both digests must match.
     """
-    known = _PROFILES.get((model_sha256, template_sha256))
+    known = built_in_profile(model_sha256, template_sha256)
     if known is not None:
         return known
+    return middle_layers(num_hidden_layers, num_attention_heads, local_layers)
+
+
+def built_in_profile(model_sha256: str, template_sha256: str) -> HeadProfile | None:
+    """The profile that comes with softlookup, None for every model but the embedded one."""
+    return _PROFILES.get((model_sha256, template_sha256))
+
+
+def has_built_in(model_sha256: str) -> bool:
+    """Whether a profile comes with softlookup for these weights under some template."""
+    return any(weights == model_sha256 for weights, _ in _PROFILES)
+
+
+def local_layers(config: Any) -> frozenset[int]:
+    """Layers of a transformers text configuration whose heads see only a window of the text behind them.
+
+    A window that is at least as long as the trained context hides nothing and counts as none.
+    """
+    window = getattr(config, "sliding_window", None)
+    narrow = window is not None and window < config.max_position_embeddings
+    kinds = getattr(config, "layer_types", None)
+    if not kinds:  # as Mistral and Phi-3: one window for all layers
+        return frozenset(range(int(config.num_hidden_layers))) if narrow else frozenset()
+    whole = {"full_attention"} if narrow else {"full_attention", "sliding_attention"}
+    return frozenset(index for index, kind in enumerate(kinds) if kind not in whole)
+
+
+def middle_layers(num_hidden_layers: int, num_attention_heads: int, local: frozenset[int]) -> HeadProfile:
+    """All heads of the middle third of the layers that see the whole document: what is read without a profile."""
     middle = range(num_hidden_layers // 3, max(num_hidden_layers // 3 + 1, 2 * num_hidden_layers // 3))
-    layers = [layer for layer in middle if layer not in local_layers]
-    layers = layers or [layer for layer in range(num_hidden_layers) if layer not in local_layers]
-    heads = tuple((layer, head) for layer in layers for head in range(num_attention_heads))
+    layers = [layer for layer in middle if layer not in local]
+    layers = layers or [layer for layer in range(num_hidden_layers) if layer not in local]
+    heads = tuple((layer, head) for layer in layers or middle for head in range(num_attention_heads))
+    if not layers:
+        return HeadProfile(heads, (1.0,) * len(heads), profiled=False, languages=(), note=NO_GLOBAL_LAYER)
     return HeadProfile(heads, (1.0,) * len(heads), profiled=False)

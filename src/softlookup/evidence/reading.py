@@ -16,7 +16,8 @@ import numpy.typing as npt
 from softlookup.documents.model import Span
 from softlookup.evidence.abstention import Decision, decide
 from softlookup.evidence.attribution import PassageMap, PassageMass, null_mass, passage_scores
-from softlookup.evidence.profile import HeadProfile, head_profile
+from softlookup.evidence.profile import HeadProfile
+from softlookup.evidence.profile_store import find_profile
 from softlookup.evidence.question_bank import Language, language_of, question_bank
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import SEPARATOR, Context
@@ -65,9 +66,14 @@ class Reading:
     ) -> None:
         self.prefilled = prefilled
         self.context = context
-        self.chunks, self.passage_map = _passage_map(prefilled, context, chunks)
-        self.profile = profile or _profile(prefilled)
+        self.chunks, self._map = _passage_map(prefilled, context, chunks)
+        self.profile = profile or find_profile(prefilled.loaded, prefilled.template)
         self._calibrations: dict[Language, Calibration] = {}
+
+    @property
+    def passage_map(self) -> PassageMap:
+        """Which passage every document token belongs to."""
+        return self._map
 
     def calibration(self, language: Language, progress: Progress | None = None) -> Calibration:
         """Run the bank of ``language`` once; later calls return the same object."""
@@ -139,19 +145,6 @@ class Reading:
             )
             answer_passage = at_answer.best if at_answer.found else None
         return QuestionEvidence(scores, decision(), answer_passage), decoded
-
-
-def _profile(prefilled: Prefilled) -> HeadProfile:
-    config = prefilled.loaded.model.config.get_text_config()
-    kinds = getattr(config, "layer_types", None) or []
-    local = frozenset(index for index, kind in enumerate(kinds) if kind != "full_attention")
-    return head_profile(
-        prefilled.loaded.source.sha256,
-        prefilled.template.sha256,
-        num_hidden_layers=int(config.num_hidden_layers),
-        num_attention_heads=int(config.num_attention_heads),
-        local_layers=local,
-    )
 
 
 def _passage_map(

@@ -74,9 +74,14 @@ def _values(text: str, *, alone: bool) -> frozenset[str]:
     return frozenset(found)
 
 
+def values_spelled(text: str) -> frozenset[str]:
+    """The same with "one", 一 and 十 that stand alone: everything that can support a number, as in a source."""
+    return _values(text, alone=True)
+
+
 def unsupported_values(answer: str, passages: list[str]) -> tuple[str, ...]:
     """Canonical numbers of ``answer`` that occur in none of ``passages``, sorted."""
-    known = frozenset().union(*(_values(passage, alone=True) for passage in passages)) if passages else frozenset()
+    known = frozenset().union(*(values_spelled(passage) for passage in passages)) if passages else frozenset()
     return tuple(sorted(values_in(answer) - known))
 
 

@@ -23,6 +23,8 @@ class AttentionCall:
 
     query [Hq, Tq, D] and key [Hkv, Tk, D] after RoPE, cache included; ``visible`` [Tq, Tk] bool, None =
     every key; ``scale`` and ``softcap`` as the layer uses them; ``sliding_window`` None for global layers.
+    ``value`` [Hkv, Tk, Dv] and ``output`` [Hq, Tq, Dv], what the model's kernel made of it all, for readers that
+    compare the two; None where they are not at hand.
     """
 
     layer: int
@@ -32,6 +34,8 @@ class AttentionCall:
     scale: float
     softcap: float | None
     sliding_window: int | None
+    value: torch.Tensor | None = None
+    output: torch.Tensor | None = None
 
 
 Callback = Callable[[AttentionCall], None]
@@ -60,6 +64,8 @@ def _first_entry(call: LayerCall) -> AttentionCall:
         scale=float(scale) if scale is not None else call.query.shape[-1] ** -0.5,
         softcap=call.arguments.get("softcap"),
         sliding_window=call.arguments.get("sliding_window"),
+        value=call.value[0],
+        output=None if call.output is None else call.output[0].transpose(0, 1),
     )
 
 

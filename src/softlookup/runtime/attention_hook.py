@@ -34,6 +34,7 @@ class LayerCall:
     column ``q_offset`` + i of the sequence (padding counts), key j column ``kv_offset`` + j: a cache may have
     dropped earlier keys. ``padding`` [B, columns] bool, True = a token: the 2-D mask that the model was last given,
     None if all of it are tokens or it was given none. ``weights`` [B, Hq, Tq, Tk]: what eager attention returns.
+    ``output`` [B, Tq, Hq, Dv]: what the kernel returned, None where it has not run yet (tiled attention).
     ``outputs``: under tiled attention a receiver that computes the output with its statistics leaves it here.
     """
 
@@ -49,6 +50,7 @@ class LayerCall:
     kv_offset: int
     padding: torch.Tensor | None
     weights: torch.Tensor | None = None
+    output: torch.Tensor | None = None
     outputs: list[AttentionOutput] = field(default_factory=list)
 
 
@@ -190,7 +192,8 @@ def _attention(implementation: str) -> Callable[..., Any]:
                 return as_transformers(call.outputs[0]), None
         result = inner(module, query, key, value, attention_mask, **arguments)
         if hook is not None and call is not None and implementation != TILED:
-            hook.receive(replace(call, weights=result[1] if implementation == "eager" else None))
+            weights = result[1] if implementation == "eager" else None
+            hook.receive(replace(call, weights=weights, output=result[0]))
         return result
 
     return observed

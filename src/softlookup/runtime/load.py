@@ -138,8 +138,6 @@ def _load(source: ModelSource) -> tuple[Any, Any]:
             ) from error
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"{source.name} has no fast tokenizer, so characters cannot be traced", "add a tokenizer.json")
-    if getattr(tokenizer, "chat_template", None) is None:
-        raise ModelError(f"{source.name} has no chat template", "use an instruction-tuned model")
     check_complete(source.name, report)
     _check_vocabulary(source, model, tokenizer)
     return model.eval(), tokenizer

@@ -2,7 +2,8 @@
 
 Document and question are hostile: they are tokenised as plain text, so that a chat-template token
 written in a contract stays nine ordinary characters. The model's own chat template is rendered with
-two placeholders and cut there; only those template pieces may yield special tokens.
+two placeholders and cut there; only those template pieces may yield special tokens. A base model, which has none,
+reads the same words as running text that ends in "Answer:".
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from softlookup.errors import ModelError
 
 SYSTEM = "You answer questions about a contract."
 BEFORE_DOCUMENT = "Here is a contract:\n\n"
+AFTER_QUESTION_PLAIN = "\n\nAnswer:"
 BEFORE_QUESTION = "\n\nPlease answer the following question using only the contract above.\n\nQuestion: "
 # plain words: they must survive a template that trims, escapes or changes case of nothing
 _DOCUMENT_SLOT = "softlookupdocumentslot"
@@ -115,6 +117,8 @@ class PromptTemplate:
 
 def _render(tokenizer: Any) -> str:
     user = f"{BEFORE_DOCUMENT}{_DOCUMENT_SLOT}{BEFORE_QUESTION}{_QUESTION_SLOT}"
+    if getattr(tokenizer, "chat_template", None) is None:
+        return f"{tokenizer.bos_token or ''}{SYSTEM}\n\n{user}{AFTER_QUESTION_PLAIN}"
     with_system = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": user}]
     without = [{"role": "user", "content": f"{SYSTEM}\n\n{user}"}]
     error: Exception | None = None

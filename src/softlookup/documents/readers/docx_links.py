@@ -11,7 +11,7 @@ from softlookup.documents.model import Block, Link, Mark, Span
 from softlookup.documents.readers.docx_fields import Instruction
 from softlookup.documents.readers.docx_reading import Bookmark, Label, Pointer, Reading
 
-_ABOVE = re.compile(r"\s+(?:above|below)$|^(?:above|below)$", re.I)
+_ABOVE = re.compile(r"\s{1,20}(?:above|below)$|^(?:above|below)$", re.I)
 _BLANKS = re.compile(r"\s+")
 _ERROR = re.compile(r"\s*(?:Error! |错误!|错误！)")
 _LONGEST_TEXT = 200  # a REF to more than this repeats a passage, not a label

@@ -25,6 +25,8 @@ _REMEDY = "name the encoding with --encoding, or save the file as UTF-8"
 _SAMPLE = 200_000
 _MARGIN = 0.1
 _WHOLE_PER_BROKEN = 20  # so many whole characters beyond ASCII for each broken place, or it may be no UTF-8
+# bytes beyond ASCII that are whole UTF-8 by accident: a pair such as "É»" may be, a row of three hardly ever
+_PAIRS_PER_BROKEN = 3
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "cp936": "gb18030", "hz": "hz", "big5": "big5hkscs",
               "cp950": "big5hkscs", "ascii": "cp1252", "iso8859-1": "cp1252"}  # fmt: skip
 # codecs of Python that are no encodings of text files, or that hide what a file says
@@ -66,17 +68,27 @@ def decode(data: bytes, *, encoding: str | None = None, declared: str | None = N
     found = _wide_without_mark(data) or (_damaged_utf8(data) if text is None else None)
     if found is not None:
         return found
+    try:
+        return _by_bytes(data, broken=text is None)
+    except DocumentError:
+        if text is None or b"\0" in data:
+            raise
+        return text, ()  # odd, but strictly UTF-8
+
+
+def _by_bytes(data: bytes, *, broken: bool) -> tuple[str, tuple[str, ...]]:
+    """The encoding that fits best for what is neither UTF-8 nor UTF-16; ``broken``: it is no strict UTF-8."""
     if b"\0" in data:
         raise DocumentError(
             "a text document is required, the file holds binary data",
             "give a DOCX, PDF, HTML, Markdown or text file",
         )
-    try:
-        return _by_characters(data)
-    except DocumentError:
-        if text is None:
-            raise
-        return text, ()  # odd, but strictly UTF-8
+    if broken and _looks_like_utf8(data):
+        raise DocumentError(
+            "the encoding must be clear, the file looks like UTF-8 with many broken bytes",
+            "name the encoding with --encoding (utf-8 shows the broken bytes as U+FFFD), or save the file again",
+        )
+    return _by_characters(data)
 
 
 def known_codec(name: str) -> str | None:
@@ -96,6 +108,9 @@ def _as_asked(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
             f"--encoding must be a known codec, got {encoding!r}", "for example utf-8, gb18030, big5, cp1252"
         )
     text = _strict(data, name)
+    note = f"encoding {name} (as asked)"
+    if text is None and name == "utf-8" and _looks_like_utf8(data):
+        text, note = _with_broken_places(data)
     if text is None:
         raise DocumentError(f"the file does not decode as {encoding}", "leave --encoding out or name another encoding")
     text = text.removeprefix("\ufeff")
@@ -111,7 +126,7 @@ def _as_asked(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
                 f"while it reads as {better}",
                 "leave --encoding out or name another encoding",
             )
-    return text, (f"encoding {name} (as asked)",)
+    return text, (note,)
 
 
 def _otherwise(data: bytes, not_this: str) -> str:
@@ -150,13 +165,35 @@ def _strict(data: bytes, codec: str) -> str | None:
 
 def _damaged_utf8(data: bytes) -> tuple[str, tuple[str, ...]] | None:
     """UTF-8 with a few broken bytes, which are told and marked; None when it may be another encoding."""
-    text = data.decode("utf-8", "replace")
-    whole = sum(1 for character in text if character > "\x7f")
-    broken = text.count("\ufffd") - data.count("\ufffd".encode())
-    if "\0" in text or broken * _WHOLE_PER_BROKEN > whole - broken:
+    pairs, longer, broken = _utf8_places(data)
+    if b"\0" in data or broken * _WHOLE_PER_BROKEN > pairs + longer:
         return None
-    text = text.removeprefix("\ufeff")
-    return text, (f"encoding utf-8 with {broken} broken places, shown as U+FFFD",)
+    text, note = _with_broken_places(data)
+    return text.removeprefix("\ufeff"), (note,)
+
+
+def _with_broken_places(data: bytes) -> tuple[str, str]:
+    """The file as UTF-8 with U+FFFD for what is broken, and a note that says so."""
+    broken = _utf8_places(data)[2]
+    return data.decode("utf-8", "replace"), f"encoding utf-8 with {broken} broken places, shown as U+FFFD"
+
+
+def _utf8_places(data: bytes) -> tuple[int, int, int]:
+    """Whole characters of two bytes and of more, and broken places, when the file is read as UTF-8."""
+    beyond = [character for character in data.decode("utf-8", "replace") if character > "\x7f"]
+    printed = data.count("\ufffd".encode())  # as the file has it
+    longer = sum(1 for character in beyond if character > "\u07ff" and character != "\ufffd") + printed
+    broken = beyond.count("\ufffd") - printed
+    return len(beyond) - longer - broken, longer, broken
+
+
+def _looks_like_utf8(data: bytes) -> bool:
+    """Whether more of the bytes beyond ASCII are whole UTF-8 characters than chance brings about.
+
+    Read as Windows-1252 such a file would be mojibake that scores well.
+    """
+    pairs, longer, broken = _utf8_places(data)
+    return pairs + _PAIRS_PER_BROKEN * longer >= _PAIRS_PER_BROKEN * broken
 
 
 def _wide_without_mark(data: bytes) -> tuple[str, tuple[str, ...]] | None:

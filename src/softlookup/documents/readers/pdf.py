@@ -1,9 +1,9 @@
 """PDF contracts: starts the pdfium process, turns its characters into paragraphs and accounts for every page.
 
 pdfium itself runs in a process of its own (``pdf_child.py``). The steps are lines (``pdf_chars.py``), reading order
-(``pdf_order.py``, ``pdf_columns.py``), running headers and page numbers (``pdf_furniture.py``), footnotes
-(``pdf_footnotes.py``), paragraphs (``pdf_layout.py``), offsets (``pdf_assemble.py``) and the account of the pages
-(``pdf_account.py``).
+(``pdf_order.py``, ``pdf_columns.py``, ``pdf_cells.py``), running headers and page numbers (``pdf_furniture.py``),
+footnotes (``pdf_footnotes.py``), paragraphs (``pdf_layout.py``), offsets (``pdf_assemble.py``) and the account of the
+pages (``pdf_account.py``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import replace
 from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.documents.readers.pdf_account import PageAccount, coverage, judge
 from softlookup.documents.readers.pdf_assemble import assemble
+from softlookup.documents.readers.pdf_cells import cell_by_cell
 from softlookup.documents.readers.pdf_chars import PageLines, page_lines
 from softlookup.documents.readers.pdf_columns import in_reading_order
 from softlookup.documents.readers.pdf_footnotes import footnotes
@@ -107,7 +108,7 @@ def _page(account: PageAccount) -> Page:
     page = replace(page, has_fields=bool(account.frame and account.frame.fields))
     if account.reason.startswith("characters without"):
         page = replace(page, flags=("garbled",))
-    return in_reading_order(top_down(page))
+    return cell_by_cell(in_reading_order(top_down(page)))
 
 
 __all__: Sequence[str] = ["read_pdf"]

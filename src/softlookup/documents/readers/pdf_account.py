@@ -137,8 +137,12 @@ def _counts(pages: Sequence[PageAccount], layout: Layout, asides: Sequence[Aside
 def _notes(
     file: FileFrame, pages: Sequence[PageAccount], asides: Sequence[Aside], patterns: Sequence[str]
 ) -> list[str]:
-    notes = [
-        f"page header or footer left out of the text on {count} pages: {pattern[:80]!r}"
+    notes = []
+    if patterns:
+        lines = "1 line was" if len(patterns) == 1 else f"{len(patterns)} lines were"
+        notes.append(f"{lines} set aside as running headers, footers or page numbers and left out of the text")
+    notes += [
+        f"page header or footer left out of the text on {_counted(count, 'page')}: {pattern[:80]!r}"
         for pattern, count in Counter(patterns).most_common(20)
     ]
     for flag, what in (
@@ -163,6 +167,10 @@ def _notes(
     if labels:
         notes.append(labels)
     return notes
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _labels(labels: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from softlookup.documents.numbering import FOLD, label_at
+from softlookup.documents.numbering import FOLD, Label, label_at
 from softlookup.documents.readers.pdf_hyphens import CUT
 from softlookup.documents.readers.pdf_lines import Line
 
@@ -15,8 +15,13 @@ _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w{0,5}\s*\Z|…{2,}\s*\d*\s*\Z")
 HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef“”‘’…—\U00020000-\U0003ffff]")
 _DEFINES = re.compile(r"[“\"][A-Z][^”\"]{1,60}[”\"]\s{1,3}(?:means?|shall mean|has the meaning|is defined)\b")
 _GOES_ON = re.compile(r"(?:[,，、]|(?<![^ ])(?:and|or|the|of|to|by|in|for|with|an?|any|such|this|its|as|at|on|from))\Z")
+# a number after one of these may be that of a reference, at the end of a line too
+_REFERS = re.compile(
+    r"(?:[,、第]|(?<![a-z])(?i:and|or|to|sections?|clauses?|articles?|paragraphs?|schedules?|items?|nos?\.))\Z"
+)
 _SAME_LEFT = 3.0  # points
 _LONGEST_LABEL = 14  # characters, with the blank after it
+_HEAD = 200  # characters in which a label ends
 _TAIL = 400  # characters at the end of a line that decide
 
 
@@ -34,7 +39,7 @@ def right_margin(lines: Sequence[Line]) -> float:
 
 def opens_label(text: str) -> bool:
     """True when the line starts with a clause label that is no plain number before a lower-case word."""
-    head = text[:200]
+    head = text[:_HEAD]
     folded = head.translate(FOLD)
     label = label_at(folded, 0, head)
     if label is None:
@@ -84,6 +89,25 @@ def starts(before: Line, line: Line, text: str, pitch: float, right: float) -> b
     if short and (final or not text[0].islower()):
         return not previous.endswith((",", "，", "、")) or final
     return final and line.left > before.left + 12.0 and abs(line.left - _text_left(before)) > 3.0
+
+
+def is_next_label(opening: Line, before: Line, line: Line) -> bool:
+    """True when ``line`` has the label after that of ``opening``, which begins the paragraph of ``before``.
+
+    So "16." below "15." at the same left begins a paragraph though the line between them is full.
+    """
+    if abs(line.left - opening.left) > _SAME_LEFT or not opens_label(line.text) or _REFERS.search(before.text[-14:]):
+        return False
+    here, first = _label_of(line), _label_of(opening)
+    if here is None or first is None:
+        return False
+    pairs = itertools.product(first.readings, here.readings)
+    return any(a.style == b.style and (*a.values[:-1], a.values[-1] + 1) == b.values for a, b in pairs)
+
+
+def _label_of(line: Line) -> Label | None:
+    head = line.text[:_HEAD]
+    return label_at(head.translate(FOLD), 0, head)
 
 
 def continues_cell(before: Line, line: Line) -> bool:

@@ -19,20 +19,19 @@ import pypdfium2 as pdfium
 from softlookup.documents.readers import pdf_frames
 from softlookup.documents.readers.pdf_extract import Extractor
 
-MAX_PAGES = 20_000
 _MAX_ATTACHMENTS = 100
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
 
 
 def main() -> int:
     """Read stdin, write frames to stdout; the exit status tells only a crash from an end."""
-    seconds, size, first = (int(argument) for argument in sys.argv[1:4])
+    seconds, size, first, most = (int(argument) for argument in sys.argv[1:5])
     limit(seconds, size)
     with frames_only() as out:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business to write a file
         try:
             password = json.loads(sys.stdin.buffer.readline())
-            _read(sys.stdin.buffer.read(), password, first, out)
+            _read(sys.stdin.buffer.read(), password, range(first, most + 1), out)
         except MemoryError:
             pdf_frames.write(out, {"error": "memory"})
         except BrokenPipeError:  # the reader has seen enough
@@ -56,7 +55,8 @@ def frames_only() -> BinaryIO:
     return out
 
 
-def _read(data: bytes, password: str | None, first: int, out: BinaryIO) -> None:
+def _read(data: bytes, password: str | None, wanted: range, out: BinaryIO) -> None:
+    """Write the frame of the file and those of its pages, as far as they are ``wanted``."""
     try:
         document = pdfium.PdfDocument(data, password=password)
         count = len(document)
@@ -73,12 +73,12 @@ def _read(data: bytes, password: str | None, first: int, out: BinaryIO) -> None:
         },
     )
     extractor = Extractor(document)
-    for number in range(first - 1, min(count, MAX_PAGES)):
+    for number in range(wanted.start, min(count + 1, wanted.stop)):
         try:
-            head, body = extractor.page(number)
+            head, body = extractor.page(number - 1)
         except (pdfium.PdfiumError, ValueError, OSError, UnicodeError) as error:
             head, body = {"failed": str(error)[:200]}, ()
-        pdf_frames.write(out, {"page": number + 1, **head}, *body)
+        pdf_frames.write(out, {"page": number, **head}, *body)
     pdf_frames.write(out, {"end": True})
 
 

@@ -22,7 +22,7 @@ Place = tuple[int, int]
 
 def footnotes(pages: Sequence[Page], removed: Container[Place]) -> dict[Place, bool]:
     """(page, line index) of the lines of footnotes; True where one begins."""
-    usual = _usual_size(pages)
+    usual = usual_size(pages)
     found: dict[Place, bool] = {}
     last = 0  # number of a footnote
     goes_on = False  # a footnote of the page before may end on this one
@@ -48,7 +48,7 @@ def footnotes(pages: Sequence[Page], removed: Container[Place]) -> dict[Place, b
     return found
 
 
-def _usual_size(pages: Sequence[Page]) -> float:
+def usual_size(pages: Sequence[Page]) -> float:
     """Size of the lines of the body: the largest that is common, for footnotes may hold most of the words."""
     sizes: Counter[float] = Counter()
     for page in pages:

@@ -1,48 +1,62 @@
 """Finds running headers, footers and page numbers, which are no part of the text of a contract.
 
-A title that stands on the first line of many pages looks like a running header; but text runs on over a header
-from one page to the next, and never over a title.
+A line that recurs may be one of the body: a form that is printed four times has the same words at the top of four
+pages. A running line stands at one place, nearer to the edge of the page than any line of the body, and is apart
+from the body or small, or the text runs on over it from one page to the next, as it never does over a title.
 """
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from softlookup.documents.model import BlockKind
 from softlookup.documents.readers.pdf_breaks import opens_label, starts_after_break
+from softlookup.documents.readers.pdf_gaps import Gaps
 from softlookup.documents.readers.pdf_lines import Line, Page
+from softlookup.documents.readers.pdf_old_print import inner_marks, page_ends
+from softlookup.documents.readers.pdf_page_numbers import is_page_number, names_itself, old_marks, page_numbers
+from softlookup.documents.readers.pdf_patterns import BARE, is_label, pattern_of, recurs
 
-_DIGITS = re.compile(r"\d+")
-_ROMAN_END = re.compile(r"(?<![^\s\-–—|])[ivxlc]{1,7}(?![^\s\-–—|])")
-_PAGE_NUMBER = re.compile(
-    r"\s{0,9}(?P<dash>[-–—~]\s{0,3})?(?P<word>(?:page|pg\.?|p\.)\s{0,3})?"
-    r"(?P<number>\d{1,4}|[ivxlc]{1,7}|(?P<part>[A-Z]{1,2}[-–]\d{1,3}))"
-    r"(?P<total>\s{0,3}(?:of|/)\s{0,3}(?:\d{1,4}|[ivxlc]{1,7}))?(?:\s{0,3}[-–—~])?\s*\Z"
-    r"|\s{0,9}(?P<zh>第\s{0,3}[\d一二三四五六七八九十百零〇]{1,5}\s{0,3}页).{0,12}\Z",
-    re.I,
-)
-# the page number of an earlier print may stand anywhere on the page
-_OLD_MARK = re.compile(r"(?P<before>.{0,80}?)\bpage\s+(?P<number>\d{1,4})\s+of\s+(?P<total>\d{1,4})\s*\Z", re.I)
 _BAND = 0.14  # share of the page height, at each end, where they stand
-_DEPTH = 2  # lines at the top and bottom of a page where running headers stand
+_DEPTH = 4  # lines at the top and bottom of a page where running headers stand
 _ROUNDS = 3  # what stands below a header that was found may be one too
 _EVERYWHERE = 0.7  # share of the pages; a line on so many is no title
 _LONG_RUN = 20  # pages one after another; the same
 _TURNS = 4  # left or right pages, each with the same line: no title either
 _LONGEST = 300  # characters; a longer line is text
+_SAME_PLACE = 3.0  # points
+_INTRUDERS = 0.1  # share of its pages; on no more others may the body reach the place of a running line
+_MANY = 8  # pages; of a line on fewer, the pages before and behind are asked too
+_APART = 0.6  # of its pages, on which a running line is apart from the body
+_SMALL = 0.94  # of the size of the body
 
 Place = tuple[int, int]
+Kept = dict[int, list[tuple[int, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Lines with one pattern at one place of several pages: page number -> line index."""
+
+    pattern: str
+    is_header: bool
+    on: dict[int, int]
+
+    @property
+    def places(self) -> set[Place]:
+        return set(self.on.items())
 
 
 def furniture(pages: Sequence[Page]) -> dict[Place, str]:
     """(page, line index) -> pattern of the lines that are running headers, footers or page numbers."""
     removed: dict[Place, str] = {}
     if len(pages) < 2:
-        return removed
-    removed.update(_old_marks(pages))
+        return _on_one_page(pages, Gaps(pages))
+    removed.update(old_marks(pages))
+    removed.update(page_ends(pages, removed))
+    removed.update(inner_marks(pages, removed))
     for _ in range(_ROUNDS):
         found = _round(pages, removed)
         if not found:
@@ -53,123 +67,135 @@ def furniture(pages: Sequence[Page]) -> dict[Place, str]:
 
 def kind_of(line: Line, page: Page) -> BlockKind:
     """Header for a line in the upper half of the page, else footer."""
-    return "header" if line.top + line.bottom > page.height else "footer"
+    return "header" if _is_upper(line, page) else "footer"
 
 
-def _old_marks(pages: Sequence[Page]) -> Iterator[tuple[Place, str]]:
-    """Lines "Page 3 of 80" anywhere and bare numbers that end a page, when their numbers go up all the way."""
-    groups: dict[tuple[str, str], list[tuple[int, Place]]] = defaultdict(list)
-    last_lines: list[tuple[int, Place]] = []
-    for page in pages:
-        for index, line in enumerate(page.lines):
-            if line.aside is not None or len(line.text) > _LONGEST:
-                continue
-            if index == len(page.lines) - 1 and re.fullmatch(r"\s*\d{1,4}\s*", line.text):
-                last_lines.append((int(line.text), (page.number, index)))
-            match = _OLD_MARK.match(line.text)
-            if match:
-                groups[match["before"].strip(), match["total"]].append((int(match["number"]), (page.number, index)))
-    if len(last_lines) >= 0.2 * len(pages) and _goes_up(last_lines):
-        yield from ((place, "#") for _, place in last_lines)
-    for (before, _), marks in groups.items():
-        if _goes_up(marks):
-            yield from ((place, f"{before} Page # of #".strip()) for _, place in marks)
+def _is_upper(line: Line, page: Page) -> bool:
+    return line.top + line.bottom > page.height
 
 
-def _goes_up(marks: Sequence[tuple[int, Place]]) -> bool:
-    """True for at least three numbers that hardly ever go back, as page numbers do."""
-    back = sum(after[0] <= here[0] for here, after in itertools.pairwise(marks))
-    return len(marks) >= 3 and back <= 0.05 * len(marks)
+def _on_one_page(pages: Sequence[Page], gaps: Gaps) -> dict[Place, str]:
+    """Page numbers of a single page, where nothing recurs: at its edge, apart, and with a word or dashes."""
+    return {
+        place: pattern_of(line.text)
+        for page in pages
+        for place, line in _edges(page, {}, 1).items()
+        if names_itself(line.text) and gaps.is_apart(place, {place}, is_header=_is_upper(line, page))
+    }
 
 
-def _round(pages: Sequence[Page], removed: dict[Place, str]) -> dict[Place, str]:
-    edges = _edges(pages, removed)
-    places: dict[str, dict[int, int]] = defaultdict(dict)
-    for (number, index), pattern in edges.items():
-        places[pattern].setdefault(number, index)
-    recurring = {pattern for pattern, on in places.items() if _recurs(pattern, on)}
-    kept = {
+def _round(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, str]:
+    edges = {place: line for page in pages for place, line in _edges(page, removed).items()}
+    groups = _groups(pages, edges)
+    recurring = {place for group in groups for place in group.places}
+    gaps = Gaps(pages, recurring | set(removed))
+    kept: Kept = {
         page.number: [
             (i, line.text.strip())
             for i, line in enumerate(page.lines)
             if line.aside is None
             and (page.number, i) not in removed
-            and edges.get((page.number, i)) not in recurring
+            and (page.number, i) not in recurring
             and line.text.strip()
-            and not (len(line.text) < 40 and _PAGE_NUMBER.match(line.text))
+            and not is_page_number(line.text)
         ]
         for page in pages
     }
-    running = {p for p in recurring if _is_steady(places[p], pages) or _runs_on(places[p], kept)}
-    lines = {(page.number, index): line.text for page in pages for index, line in enumerate(page.lines)}
-    numbers = _page_numbers(pages, edges, lines)
-    found = {place: pattern for place, pattern in edges.items() if place in numbers}
+    numbers = _numbers(pages, removed, gaps)
+    found = {place: pattern_of(edges[place].text) for place in numbers}
+    likely = [g for g in groups if _is_outside(g, pages, kept) and (_is_steady(g.on, pages) or _runs_on(g.on, kept))]
+    beside = {place for group in likely for place in group.places} | set(removed)
+    beside |= {place for place, line in edges.items() if is_page_number(line.text)}
+    running = {place: g.pattern for g in likely if _is_running(g, edges, kept, beside, gaps) for place in g.places}
     seen: set[str] = set()
-    for place, pattern in sorted(edges.items()):
-        text = lines[place].strip()
-        if pattern in running and (text in seen or not opens_label(text)):
-            found[place] = pattern
+    for place, line in sorted(edges.items(), key=lambda item: item[0]):
+        text = line.text.strip()
+        if place in running and (text in seen or not is_label(text)):
+            found[place] = running[place]
         seen.add(text)  # where a label stands first, it may be the heading itself
     return found
 
 
-def _edges(pages: Sequence[Page], removed: Mapping[Place, str]) -> dict[Place, str]:
-    """Patterns of the outermost lines of each page that were not taken out yet."""
-    edges: dict[Place, str] = {}
+def _numbers(pages: Sequence[Page], removed: Mapping[Place, str], gaps: Gaps) -> set[Place]:
+    """Page numbers among the two outermost lines at each end of a page."""
+    edges = {place: line for page in pages for place, line in _edges(page, removed, 2).items()}
+    outermost = {place for page in pages for place in _edges(page, removed, 1)}
+    apart = {
+        place
+        for page in pages
+        for place, line in _edges(page, removed, 1).items()
+        if gaps.is_apart(place, {*removed, place}, is_header=_is_upper(line, page))
+    }
+    return page_numbers(edges, outermost, apart)
+
+
+def _edges(page: Page, removed: Mapping[Place, str], depth: int = _DEPTH) -> dict[Place, Line]:
+    """The ``depth`` outermost lines at each end of a page that were not taken out yet."""
+    order = [i for i, line in enumerate(page.lines) if (page.number, i) not in removed and line.aside is None]
+    order.sort(key=lambda i: (-page.lines[i].top, page.lines[i].left))
+    chosen = order if len(order) <= 2 * depth else order[:depth] + order[-depth:]
+    lines = {(page.number, i): page.lines[i] for i in chosen}
+    return {p: line for p, line in lines.items() if _in_band(line, page.height) and len(line.text) <= _LONGEST}
+
+
+def _groups(pages: Sequence[Page], edges: Mapping[Place, Line]) -> list[_Group]:
+    """Lines that recur at the same place of several pages."""
+    by_number = {page.number: page for page in pages}
+    lines: dict[tuple[str, bool], list[tuple[float, Place]]] = defaultdict(list)
+    for place, line in edges.items():
+        page = by_number[place[0]]
+        is_header = _is_upper(line, page)
+        lines[pattern_of(line.text), is_header].append((_distance(line, page, is_header=is_header), place))
+    groups: list[_Group] = []
+    for (pattern, is_header), found in lines.items():
+        found.sort()
+        on: dict[int, int] = {}
+        for at, (distance, (number, index)) in enumerate(found):
+            if at and distance - found[at - 1][0] > _SAME_PLACE:
+                groups.append(_Group(pattern, is_header, on))
+                on = {}
+            on.setdefault(number, index)
+        groups.append(_Group(pattern, is_header, on))
+    return [g for g in groups if recurs(g.pattern, g.on) and _counts(g, edges)]
+
+
+def _distance(line: Line, page: Page, *, is_header: bool) -> float:
+    """From the upper or lower edge of the page to the foot of the line."""
+    return page.height - line.bottom if is_header else line.bottom
+
+
+def _counts(group: _Group, edges: Mapping[Place, Line]) -> bool:
+    """False for bare numbers before the same words that do not go up with the pages: those are labels."""
+    if not opens_label(edges[next(iter(group.on.items()))].text):
+        return True
+    numbers = [(BARE.match(edges[place].text), place[0]) for place in group.on.items()]
+    return len({int(match[0]) - page for match, page in numbers if match}) <= 1
+
+
+def _is_outside(group: _Group, pages: Sequence[Page], kept: Kept) -> bool:
+    """True when hardly any line of the body stands as near to the edge of its page as the lines of the group."""
+    by_number = {page.number: page for page in pages}
+    near = 1 if len(group.on) < _MANY else 0
+    first, last = min(group.on) - near, max(group.on) + near
+    reach = max(_distance(by_number[n].lines[i], by_number[n], is_header=group.is_header) for n, i in group.on.items())
+    intruders = 0
     for page in pages:
-        order = [i for i, line in enumerate(page.lines) if (page.number, i) not in removed and line.aside is None]
-        order.sort(key=lambda i: (-page.lines[i].top, page.lines[i].left))
-        chosen = order if len(order) <= 2 * _DEPTH else order[:_DEPTH] + order[-_DEPTH:]
-        for index in chosen:
-            line = page.lines[index]
-            if _in_band(line, page.height) and len(line.text) <= _LONGEST:
-                edges[page.number, index] = _pattern(line.text)
-    return edges
+        if page.number not in group.on and first <= page.number <= last:
+            lines = [page.lines[i] for i, _ in kept[page.number] if page.lines[i].height > 0]
+            intruders += any(_distance(line, page, is_header=group.is_header) <= reach + 1 for line in lines)
+    return intruders <= _INTRUDERS * len(group.on)
 
 
-def _pattern(text: str) -> str:
-    """The line without its numbers: what recurs from page to page."""
-    return _DIGITS.sub("#", _ROMAN_END.sub("#", " ".join(text.split())))
+def _is_running(group: _Group, edges: Mapping[Place, Line], kept: Kept, beside: Collection[Place], gaps: Gaps) -> bool:
+    """True when the lines are small or apart from the body, or text without a label runs on over them."""
+    small = sum(0 < edges[place].size < _SMALL * gaps.size for place in group.places)
+    apart = sum(gaps.is_apart(place, beside, is_header=group.is_header) for place in group.places)
+    if max(small, apart) >= _APART * len(group.on):
+        return True
+    return not is_label(group.pattern) and (len(group.on) >= _LONG_RUN or _runs_on(group.on, kept))
 
 
-def _page_numbers(pages: Sequence[Page], edges: Mapping[Place, str], lines: Mapping[Place, str]) -> set[Place]:
-    """Places of page numbers: what says so itself, counts with the pages, or is the outermost line of its page."""
-    found: set[Place] = set()
-    counting: dict[Place, int] = {}
-    for place in edges:
-        match = _PAGE_NUMBER.match(lines[place])
-        if match is None:
-            continue
-        if match["zh"] or match["word"] or match["dash"] or match["total"] or match["part"]:
-            found.add(place)
-        else:
-            counting[place] = (_value(match["number"]) or 0) - place[0]
-    offsets = Counter(counting.values())
-    outermost = {place for page in pages for place in _outermost(page, edges)}
-    found |= {place for place, offset in counting.items() if offsets[offset] >= 2 or place in outermost}
-    return found
-
-
-def _outermost(page: Page, edges: Mapping[Place, str]) -> set[Place]:
-    """The highest and the lowest line of the page among ``edges``."""
-    own = [(page.number, i) for i in range(len(page.lines)) if (page.number, i) in edges]
-    if not own:
-        return set()
-    return {max(own, key=lambda p: page.lines[p[1]].top), min(own, key=lambda p: page.lines[p[1]].bottom)}
-
-
-def _value(number: str) -> int | None:
-    if number.isdecimal():
-        return int(number)
-    digits = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}[letter] for letter in number.lower()]
-    return sum(-d if d < max(digits[i:]) else d for i, d in enumerate(digits))
-
-
-def _recurs(pattern: str, on: dict[int, int]) -> bool:
-    return len(on) >= 3 and len(on) >= 0.3 * (max(on) - min(on) + 1) and _names(pattern)
-
-
-def _is_steady(on: dict[int, int], pages: Sequence[Page]) -> bool:
+def _is_steady(on: Mapping[int, int], pages: Sequence[Page]) -> bool:
     """True for a line on so many pages, or on so many left or right pages one after another, that it is no title."""
     run = max(on) - min(on) + 1
     in_a_row = len(on) >= _LONG_RUN and len(on) >= 0.9 * run
@@ -178,7 +204,7 @@ def _is_steady(on: dict[int, int], pages: Sequence[Page]) -> bool:
     return in_a_row or one_sided or len(on) >= _EVERYWHERE * len(pages)
 
 
-def _runs_on(on: dict[int, int], kept: dict[int, list[tuple[int, str]]]) -> bool:
+def _runs_on(on: Mapping[int, int], kept: Kept) -> bool:
     """True when the text runs on over the line on a quarter of its pages, as it does over a header or footer."""
     known = going = 0
     for number, index in on.items():
@@ -193,9 +219,3 @@ def _runs_on(on: dict[int, int], kept: dict[int, list[tuple[int, str]]]) -> bool
 
 def _in_band(line: Line, height: float) -> bool:
     return height <= 0 or line.top == line.bottom or line.top > (1 - _BAND) * height or line.bottom < _BAND * height
-
-
-def _names(pattern: str) -> bool:
-    """False for what recurs by chance: "None", "Title:", redaction marks."""
-    letters = sum(character.isalpha() for character in pattern)
-    return (letters >= 6 and not pattern.endswith(":")) or ("#" in pattern and letters > 0)

@@ -13,6 +13,7 @@ from softlookup.documents.model import BlockKind
 from softlookup.documents.readers.pdf_breaks import (
     HAN,
     continues_cell,
+    is_next_label,
     pitch_of,
     right_margin,
     starts,
@@ -21,6 +22,7 @@ from softlookup.documents.readers.pdf_breaks import (
 from softlookup.documents.readers.pdf_hyphens import MARKS, Hyphens
 from softlookup.documents.readers.pdf_lines import Line, Page
 
+_FILLED = 0.88  # of the way to the right margin
 _TABLE_ROWS = 3  # rows one after another
 
 
@@ -113,6 +115,8 @@ def paragraphs(
         for place, line in zip(places, page.lines, strict=True):
             if place in removed or line.aside is not None or not line.text.strip(" \t\u00ad\ufffe"):
                 layout.beside.append(body.beside(line, removed.get(place, "paragraph")))
+                if place in removed:
+                    body.interrupt(line)
             elif place in notes:
                 foot.take(line, begins=notes[place], kind="footnote")
             else:
@@ -148,6 +152,7 @@ class _Flow:
         self._cut = cut
         self._before: Line | None = None
         self._fills = False  # the last line reaches the right margin
+        self._broken: Line | None = None  # what was left of a page break after the last line
 
     def open(self, page: Page, lines: Sequence[Line]) -> None:
         """Begin a page, whose lines in this flow are ``lines``."""
@@ -159,13 +164,18 @@ class _Flow:
 
     def close(self) -> None:
         """End the page."""
+        self._broken = None
         if self._at >= 0 and self._before is not None:
-            self._fills = self._right > 0 and self._before.right >= 0.88 * self._right
+            self._fills = self._right > 0 and self._before.right >= _FILLED * self._right
 
     def beside(self, line: Line, kind: BlockKind) -> Beside:
         """A line that stays out of the text at this place."""
         offset = self.paragraphs[-1].length if self.paragraphs else 0
         return Beside(line, self._page, kind, len(self.paragraphs) - 1, offset)
+
+    def interrupt(self, line: Line) -> None:
+        """A running line inside the page: an earlier print had a page break here."""
+        self._broken = line
 
     def take(self, line: Line, *, begins: bool = False, kind: BlockKind = "paragraph") -> None:
         """Append the next line."""
@@ -178,7 +188,7 @@ class _Flow:
             self.paragraphs[-1].add(text, line, self._page)
         else:
             self._join(text, line)
-        self._before, self._after_row = line, in_table
+        self._before, self._after_row, self._broken = line, in_table, None
 
     def _starts(self, line: Line, text: str) -> bool:
         before = self._before
@@ -186,7 +196,11 @@ class _Flow:
             return True
         if self._at == 0:
             return starts_after_break(before.text, text, filled=self._fills)
-        return starts(before, line, text, self._pitch, self._right)
+        if self._broken is not None and before.bottom > self._broken.bottom > line.bottom:
+            filled = self._right > 0 and before.right >= _FILLED * self._right
+            return starts_after_break(before.text, text, filled=filled)
+        opening = self.paragraphs[-1].pieces[0].line
+        return starts(before, line, text, self._pitch, self._right) or is_next_label(opening, before, line)
 
     def _join(self, text: str, line: Line) -> None:
         """A wrapped line: a word cut at the line end is joined, Chinese runs on, else a blank."""

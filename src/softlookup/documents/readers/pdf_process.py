@@ -24,13 +24,14 @@ from softlookup.documents.readers.pdf_frames import FileFrame, Frame, PageFrame
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one document: seconds for the whole and for a page, memory of the process, times it starts again."""
+    """Of one document: seconds for the whole and for a page, memory of the process, times it starts again, pages."""
 
     wall_seconds: float = 300.0
     page_seconds: float = 30.0
     cpu_seconds: int = 240
-    memory: int = 3 * 1024 * 1024 * 1024
+    memory: int = 2 * 1024 * 1024 * 1024
     restarts: int = 4
+    pages: int = 20_000
 
 
 LIMITS = Limits()
@@ -44,7 +45,8 @@ def frames(data: bytes, password: str | None, limits: Limits = LIMITS) -> Iterat
     pages: int | None = None
     deadline = time.monotonic() + limits.wall_seconds
     for _ in range(limits.restarts + 1):
-        with Child(CHILD, [str(limits.cpu_seconds), str(limits.memory), str(first)]) as child:
+        arguments = [str(number) for number in (limits.cpu_seconds, limits.memory, first, limits.pages)]
+        with Child(CHILD, arguments) as child:
             child.send(json.dumps(password).encode() + b"\n", data)
             for head, body in child.frames(limits.page_seconds, deadline):
                 if "end" in head:

@@ -1,0 +1,52 @@
+"""Near misses of our own: about the clause whose label is given, but another party, event or amount.
+
+(contract, label, question): the passage with that label of the planted contract is on the topic and does not answer.
+"""
+
+from __future__ import annotations
+
+NEAR_MISSES = (
+    ("en_lifts", "3.", "How fast must the Engineer come when a fire breaks out in the machine room?"),
+    ("en_lifts", "5.", "What does the Owner pay for the visits of the subcontractor?"),
+    ("en_lifts", "13.", "How long before a sale of the house must the contract be assigned?"),
+    ("en_lifts", "14.", "What must the Owner give back when the Engineer becomes insolvent?"),
+    ("en_lifts", "15.", "Up to which sum is the tenant liable for damage to property?"),
+    ("en_lifts", "11.", "Which certificate do inspectors of the insurer need?"),
+    ("en_lifts", "6.", "Does the 2,500 deposit cover spare parts?"),
+    ("en_olives", "Article 3.", "What does the Producer pay if it delivers too few bottles because of a strike?"),
+    ("en_olives", "Article 5.", "Who bears the loss when bottles are stolen during theft from the warehouse?"),
+    ("en_olives", "Article 7.", "How long before must the Distributor announce its new shop prices?"),
+    ("en_olives", "Article 8.", "Within how many days must the Producer pay the commission of 12,000?"),
+    ("en_olives", "Article 14.", "With what notice may the agreement be assigned to another company?"),
+    ("en_olives", "Article 10.", "Who pays the recall of bottles ordered by the carrier?"),
+    ("en_olives", "Article 11.", "How much does the Producer spend on advertising?"),
+    ("en_loan", "Section 1.", "When must the Guarantor receive the 75,000?"),
+    ("en_loan", "Section 3.", "Which interest does the Lender pay on deposits of the Guarantor?"),
+    ("en_loan", "Section 6.", "What fee does the Lender pay if it merges with another bank?"),
+    ("en_loan", "Section 7.", "Which assets does the Guarantor charge to the Lender?"),
+    ("en_loan", "Section 9.", "When does the Lender send its yearly accounts to the Guarantor?"),
+    ("en_loan", "Section 12.", "May the Lender demand the loan when the Guarantor dies?"),
+    ("en_loan", "Section 14.", "Who bears the fees of arbitration?"),
+    ("en_studio", "2. Cancelling", "What must the Client pay when the Studio goes bankrupt?"),
+    ("en_studio", "4.2", "When do the recordings belong to the publisher?"),
+    ("en_studio", "5.1", "May the Client assign the licence of the mixing program?"),
+    ("zh_canteen", "第三条", "承包方把食堂转让给别人后，管理费由谁交？"),
+    ("zh_canteen", "第四条", "承包方破产的，押金退给谁？"),
+    ("zh_canteen", "第五条", "教师套餐价格涨到25000元要谁批准？"),
+    ("zh_canteen", "第十条", "食堂着火，损失由谁承担？"),
+    ("zh_canteen", "第十三条", "家长什么情况下可以要求解除合同？"),
+    ("zh_canteen", "第十五条", "双方的争议可以申请仲裁吗？"),
+    ("zh_canteen", "第二条", "承包期内学校可以转租二层吗？"),
+    ("zh_software", "2.2", "委托人付款延误一周，要付多少违约金？"),
+    ("zh_software", "3.2", "维护费五万六千元包括服务器吗？"),
+    ("zh_software", "四、", "开发人转包测试工作要不要同意？"),
+    ("zh_software", "五、", "开发人被收购以后源代码归谁？"),
+    ("zh_software", "5.2", "监理人能不能把程序卖给其他企业？"),
+    ("zh_software", "7.2", "发生地震导致数据丢失，要几小时内告知？"),
+    ("zh_ship", "第3条", "承租人员工罢工的日子要不要付租金？"),
+    ("zh_ship", "第5条", "承租人的摄影师工资由出租人承担吗？"),
+    ("zh_ship", "第9条", "托运人的货物落水谁赔？"),
+    ("zh_ship", "第10条", "船舶被盗时保险怎么赔？"),
+    ("zh_ship", "第12条", "出租人取消的，退还多少租金？"),
+    ("zh_ship", "第15条", "承租人想续租，应提前几天告诉出租人？"),
+)
