@@ -65,7 +65,7 @@ def faulty_attention(kind: str) -> Iterator[None]:
     try:
         yield
     finally:
-        ALL_ATTENTION_FUNCTIONS["sdpa"] = real
+        del ALL_ATTENTION_FUNCTIONS["sdpa"]  # what was set above hides the library's own
 
 
 @contextlib.contextmanager

@@ -79,4 +79,4 @@ def sdpa_replaced(weights):
     try:
         yield
     finally:
-        ALL_ATTENTION_FUNCTIONS["sdpa"] = real
+        del ALL_ATTENTION_FUNCTIONS["sdpa"]  # what was set above hides the library's own

@@ -53,7 +53,7 @@ def test_the_hidden_mass_is_that_of_the_weights(read, monkeypatch):
         return real(module, query, key, value, torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool)[None, None],
                     **arguments)  # fmt: skip
 
-    monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS._global_mapping, "sdpa", uncausal)
+    monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS._local_mapping, "sdpa", uncausal)
     prefilled, _ = read()
     length = 6  # fewer rows than channels: every row is probed
     expected = []
@@ -85,5 +85,5 @@ def test_a_window_that_is_not_kept_is_hidden_mass(read, kind, monkeypatch):
         causal = torch.ones(rows, keys, dtype=torch.bool).tril(keys - rows)[None, None]
         return real(module, query, key, value, causal, **arguments)
 
-    monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS._global_mapping, "sdpa", windowless)
+    monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS._local_mapping, "sdpa", windowless)
     assert probe_kernel(*read(kind)).hidden_mass > 1e-3

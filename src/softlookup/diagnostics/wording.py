@@ -69,13 +69,13 @@ _EN = {
         "name the clause or the party in the question, or ask on {place} alone; {other} is the distractor",
     ),
     "misread capacity": (
-        ("The model used {place} and still answered otherwise, also when it was given that clause alone: it cannot "
+        ("The model looked at {place} and answered otherwise, also when it was given that clause alone: it does not "
         "read it rightly."),
         "use a larger model for the answer; the citation can still be read by a person",
     ),
     "misread length": (
-        ("The model used {place} and answered otherwise; given that clause alone it answers in its words: the rest of "
-        "the text led it astray."),
+        ("The model looked at {place} and answered otherwise; given that clause alone, it answers in the words of the "
+        "clause."),
         "feed less: ask on the cited clauses and what they need (a smaller --max-context-tokens)",
     ),
     "unsupported_claim given": (
@@ -154,11 +154,11 @@ _ZH = {
         "在问题中写明条款或当事人，或只就{place}提问；干扰条款是{other}",
     ),
     "misread capacity": (
-        "模型用到了{place}，回答仍与之不符；只给它这一条时也是如此：它读不懂该条款。",
+        "模型看了{place}，回答仍与之不符；只给它这一条时也是如此：它没有读对该条款。",
         "换用更大的模型作答；引用仍可由人阅读",
     ),
     "misread length": (
-        "模型用到了{place}，回答与之不符；只给它这一条时回答与之相符：其余文本造成了干扰。",
+        "模型看了{place}，回答与之不符；只给它这一条时，回答与条款用语相符。",
         "减少送入的文本：只就引用的条款及其关联条款提问（减小 --max-context-tokens）",
     ),
     "unsupported_claim given": (
