@@ -1,6 +1,6 @@
 """References and definitions against hand labels: precision and recall, by language, split and kind.
 
-    python benchmarks/references.py [--split dev] [--language zh] [--data FOLDER] [--misses]
+    python benchmarks/references.py [--split dev|test|held] [--language zh] [--data FOLDER] [--misses]
 
 A find matches a label when it covers at least half of the labelled characters, or begins or ends with it. It is
 right when its targets are those of the label too: for each labelled offset the innermost clause that contains it, so
@@ -212,12 +212,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     shared = Path(os.environ.get("SOFTLOOKUP_SHARED", Path(__file__).parents[2] / "shared"))
     parser.add_argument("--data", type=Path, default=shared / "data")
-    parser.add_argument("--split", choices=("dev", "test"))
+    parser.add_argument("--split", choices=("dev", "test", "held"))
     parser.add_argument("--language", choices=("en", "zh"))
     parser.add_argument("--misses", action="store_true", help="list misses and false finds")
     arguments = parser.parse_args()
     for language in [arguments.language] if arguments.language else ["en", "zh"]:
-        for split in [arguments.split] if arguments.split else ["dev", "test"]:
+        for split in [arguments.split] if arguments.split else ["dev", "test", "held"]:
             _report(language, split, arguments)
     return 0
 

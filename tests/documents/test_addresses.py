@@ -133,3 +133,121 @@ def test_the_refusal_suggests_near_names(tmp_path: Path) -> None:
 def test_an_empty_name_is_refused(tmp_path: Path, wanted: str) -> None:
     with pytest.raises(UsageError, match="required"):
         clauses_named(read(tmp_path, AGREEMENT), wanted)
+
+
+OUTLINE = """SERVICE DEED
+
+BACKGROUND
+
+(A) Tarn owns the land.
+
+(B) Fell wants to use it.
+
+1. Use. Fell uses the land:
+
+(a) by day; and
+
+(b) by night.
+
+2. Rent. Fell pays.
+
+2. Time. One year.
+
+Schedule 1
+
+1. Land. A field.
+
+2. Gate. A gate.
+
+2. Key. A key.
+
+Schedule 2
+
+1. Rent. Nine pounds.
+
+3. Tax. None.
+"""
+ROMAN = """I. GRANT
+
+A. Rights. Rights are granted.
+
+B. Term. As follows:
+
+1. One year.
+
+2. Two years.
+
+II. FEES
+
+A. Fees are due.
+
+B. Costs are due.
+"""
+
+
+@pytest.mark.parametrize("text", [AGREEMENT, ZH, OUTLINE, ROMAN])
+def test_every_path_that_is_printed_is_accepted(tmp_path: Path, text: str) -> None:
+    document = read(tmp_path, text + "\n\nSigned by both.\n")
+    for clause in document.clauses:
+        if clause.path:
+            assert clause in clauses_named(document, clause.path)
+            if "#" in clause.path:
+                assert clauses_named(document, clause.path) == (clause,)
+
+
+def test_the_second_of_two_numbers_is_found_alone(tmp_path: Path) -> None:
+    document = read(tmp_path, OUTLINE)
+    assert begins(document, "2#2") == ["2. Time. One yea"]
+    assert begins(document, "Schedule 1/2#2") == ["2. Key. A key. S"]
+    assert [b[:8] for b in begins(document, "Schedule 1/2")] == ["2. Gate.", "2. Key. "]
+    with pytest.raises(UsageError):
+        clauses_named(document, "2#3")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "beginning"),
+    [
+        ("paragraph 3 of Schedule 2", "3. Tax. None."),
+        ("para. 3 of the Schedule 2", "3. Tax. None."),
+        ("Schedule 2, paragraph 3", "3. Tax. None."),
+        ("Sch 2/3", "3. Tax. None."),
+        ("Sch. 2", "Schedule 2 1. Re"),
+        ("Clause 1(b)", "(b) by night. 2."),
+        ("cl. 1(b)", "(b) by night. 2."),
+        ("Recital A", "(A) Tarn owns th"),
+        ("recital (B)", "(B) Fell wants t"),
+    ],
+)
+def test_names_as_people_write_them(tmp_path: Path, wanted: str, beginning: str) -> None:
+    assert begins(read(tmp_path, OUTLINE), wanted) == [beginning]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "beginning"),
+    [
+        ("I.B", "B. Term. As foll"),
+        ("I/B", "B. Term. As foll"),
+        ("Section I(B)", "B. Term. As foll"),
+        ("Paragraph I.B.2", "2. Two years. II"),
+        ("Article II", "II. FEES A. Fees"),
+        ("Paragraph II", "II. FEES A. Fees"),
+    ],
+)
+def test_names_in_an_outline(tmp_path: Path, wanted: str, beginning: str) -> None:
+    assert begins(read(tmp_path, ROMAN), wanted) == [beginning]
+
+
+@pytest.mark.parametrize("wanted", ["Recital Z", "Sch 9/1", "paragraph 9 of Schedule 2", "I.Z", "x" * 5000, "(" * 5000])
+def test_a_name_that_looks_right_and_fits_none_is_refused(tmp_path: Path, wanted: str) -> None:
+    for text in (OUTLINE, ROMAN):
+        with pytest.raises(UsageError, match="no clause"):
+            clauses_named(read(tmp_path, text), wanted)
+
+
+def test_a_wrong_type_is_refused(tmp_path: Path) -> None:
+    document = read(tmp_path, AGREEMENT)
+    for given in (None, 4, b"4.2", ["4.2"]):
+        with pytest.raises(UsageError, match="required, got"):
+            clauses_named(document, given)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="required, got str"):
+        clauses_named("contract.txt", "4.2")  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from softlookup.documents.definitions import definition_spans, find_definitions, find_uses, names_party, term_variants
 from softlookup.documents.model import Clause, Span
+from softlookup.documents.read import read_document
 
 
 def whole(text, heading=""):
@@ -339,3 +340,79 @@ def test_a_table_of_terms():
     text = "1 Definitions\n“Early Event”\n\n\nconcerns an exchange before its time;\n\n“Works” | the repairs\n"
     clauses = (Clause(0, "1", "Definitions", Span(0, len(text)), None, 0, "1"),)
     assert [term.term for term in find_definitions(text, clauses)] == ["Early Event", "Works"]
+
+
+def terms_read(tmp_path, text, name="contract.txt"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return [(term.term, term.kind) for term in read_document(path).terms]
+
+
+LISTED = """1. Definitions. In this Agreement:
+
+{0}
+
+2. Sale. The Buyer pays.
+
+3. Law. English law.
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (
+            "Affiliate: any company of the group.\n\nCompletion Date: 1 July 2024.\n\nRent: £900.",
+            [("Affiliate", "means"), ("Completion Date", "means"), ("Rent", "means")],
+        ),
+        ("Completion Date: has the meaning given in clause 2.", [("Completion Date", "meaning_given_in")]),
+        ("Start Date means 1 May.", [("Start Date", "means")]),
+        ('"Fee" means the fee; Start Date means 1 May.', [("Fee", "means"), ("Start Date", "means")]),
+        (
+            '"Fee" means the fee, and "Net Fee" shall be construed accordingly.',
+            [("Fee", "means"), ("Net Fee", "means")],
+        ),
+        ('"Fee" means the fee; "Group": the company.', [("Fee", "means"), ("Group", "means")]),
+        ("Note: this list is not complete.", []),
+        ("the date: it is set below.", []),
+    ],
+)
+def test_unquoted_names_in_a_clause_of_definitions(tmp_path, lines, expected):
+    assert terms_read(tmp_path, LISTED.format(lines)) == expected
+
+
+def test_lines_with_a_colon_elsewhere_define_nothing(tmp_path):
+    text = LISTED.format("Rent: nine pounds.").replace("Definitions. In this Agreement:", "Payment. The sums:")
+    assert terms_read(tmp_path, text) == []
+
+
+def test_bold_names_without_quotes(tmp_path):
+    text = (
+        "# Supply terms\n\n## 1. Definitions\n\n**Completion Date**: 1 July 2024.\n\n**Deposit** means ten pounds.\n\n"
+        "**Rent** has the meaning given in section 2.\n\n## 2. Pay\n\n**Note**: pay at **once**.\n"
+    )
+    expected = [("Completion Date", "means"), ("Deposit", "means"), ("Rent", "meaning_given_in")]
+    assert terms_read(tmp_path, text, "contract.md") == expected
+
+
+def test_a_table_of_definitions_with_and_without_a_column_of_numbers(tmp_path):
+    rows = [("“Fee”", "the fee under clause 2"), ("“Hours”", "9.00 am to 5.00 pm"), ("Goods", "the goods")]
+    plain = "".join(f"<tr><td>{term}</td><td>{meaning}</td></tr>" for term, meaning in rows)
+    counted = "".join(f"<tr><td>1.{n}</td><td>{a}</td><td>{b}</td></tr>" for n, (a, b) in enumerate(rows, 1))
+    page = (
+        "<html><body><p>1. Definitions</p><table><tr>{0}<td>Term</td><td>Meaning</td></tr>{1}</table>"
+        "<p>2. Pay. The Fee is paid.</p></body></html>"
+    )
+    expected = [("Fee", "means"), ("Hours", "means"), ("Goods", "means")]
+    assert terms_read(tmp_path, page.format("", plain), "contract.html") == expected
+    assert terms_read(tmp_path, page.format("<td>No.</td>", counted), "contract.html") == expected
+    other = page.replace("Definitions", "Prices").replace("Term", "Item").replace("Meaning", "Price")
+    assert terms_read(tmp_path, other.format("", plain.replace("“", "").replace("”", "")), "contract.html") == []
+
+
+def test_rows_of_a_table_that_a_page_prints_with_one_blank(tmp_path):
+    text = LISTED.format(
+        "“Opening Date” the date of opening\n“Secret\nMatter” all words of a party\n“Fees” the sums due"
+    )
+    assert [name for name, _ in terms_read(tmp_path, text)] == ["Opening Date", "Secret Matter", "Fees"]
+    assert terms_read(tmp_path, LISTED.format("The parties say that\n“Fees” the word is not clear.")) == []

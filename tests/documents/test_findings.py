@@ -143,3 +143,16 @@ def test_a_pointer_and_its_definition_are_one_definition(tmp_path: Path) -> None
         '"Premises" means the workshop at 4 Quay Road.', '"Premises" has the meaning given in clause 3.'
     ).replace("Clause 2.2 stays", 'The workshop at 4 Quay Road (the "Premises") is let. Clause 2.2 stays')
     assert [kind for kind, _ in remarks(read(tmp_path, text))] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "reported"),
+    [
+        ('TARN LIMITED ("Tarn" or the "Buyer")', True),  # the other name does the work
+        ('TARN LIMITED ("Tarn") and FELL LIMITED (the "Buyer")', False),
+        ("TARN LIMITED (“Tarn” or the “Buyer”)", True),
+    ],
+)
+def test_a_second_name_of_a_party_that_nothing_uses_is_told(tmp_path, words, reported):
+    text = f"AGREEMENT\n\nMade by {words}.\n\n1. Pay. The Buyer pays nine pounds.\n\n2. Law. The Buyer obeys it.\n"
+    assert (("unused_term", "Tarn") in remarks(read(tmp_path, text))) is reported

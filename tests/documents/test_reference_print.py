@@ -4,9 +4,10 @@ import pytest
 
 from softlookup.documents.definitions import find_definitions
 from softlookup.documents.model import Clause, Span
+from softlookup.documents.read import read_document
 from softlookup.documents.references import find_references
 
-from .outlines import EN, paths, references
+from .outlines import EN, only, paths, references
 
 
 @pytest.mark.parametrize(
@@ -197,4 +198,156 @@ def test_items_of_a_definition_by_name_and_by_thereof():
         ("(b)", ["1/1.1/(b)"]),
         ("(c)", ["1/1.1/(c)"]),
         ("clause (a)", ["2/(a)"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Sub-clauses (a) and (b)",
+        "Either of sub-clauses (a) or (b)",
+        "Clause 2.2(a) or (b)",
+        "Clauses 2.2(a) and/or (b)",
+    ],
+)
+def test_a_list_of_items_inside_an_item_is_no_list_that_the_item_prints(words):
+    text = EN.replace("(b) by breach.", "(b) by breach;\n    (c) both. " + words + " do not apply.").format("", "")
+    found = paths(text)
+    assert [t for _, t, *_ in found] == [["2/2.2/(a)"], ["2/2.2/(b)"]]
+
+
+def test_an_item_that_the_text_prints_is_still_found():
+    text = "1 Price. The price is due when (a) goods arrive and (b) the buyer agrees. See clause (b).\n2 Term. None.\n"
+    assert only(text)[1] == ["1"]
+
+
+ROMAN = """I. GRANT
+
+A. Rights. The owner grants rights. {0}
+
+B. Term. The term is set elsewhere.
+
+II. TERM
+
+A. First Term. As follows:
+
+1. Five years.
+
+2. Ten years.
+
+B. Renewal. None.
+
+III. FEES
+
+A. Fees are due.
+"""
+
+
+def read_references(tmp_path, text):
+    path = tmp_path / "contract.txt"
+    path.write_text(text, encoding="utf-8")
+    document = read_document(path)
+    return [
+        (document.text[r.span.start : r.span.end], [document.clauses[t].path for t in r.targets], r.status)
+        for r in document.references
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        ("Paragraph II", "II"),
+        ("Paragraph I.B", "I/B"),
+        ("Section II.A.1", "II/A/1"),
+        ("Section II(A)(2)", "II/A/2"),
+        ("Article III", "III"),
+        ("Paragraph III.A", "III/A"),
+    ],
+)
+def test_labels_of_an_outline_with_roman_headings(tmp_path, words, target):
+    text = ROMAN.format(f"See {words}.") + "\nB. Costs are due.\n"
+    assert read_references(tmp_path, text) == [(words, [target], "resolved")]
+
+
+def test_a_roman_heading_that_is_missing_is_not_found(tmp_path):
+    assert [r[2] for r in read_references(tmp_path, ROMAN.format("See Section VII.A."))] == ["dangling"]
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "expected"),
+    [
+        ("Clause 1 applies.", ["Clause 1"]),
+        ("Clause 1 and clause 2 survive the end.", ["Clause 1", "clause 2"]),
+        ("Clause 1 (Term) shall apply.", ["Clause 1"]),
+        ("Clause 7 Payment\n\nText.", []),
+    ],
+)
+def test_a_reference_may_begin_a_paragraph(tmp_path, paragraph, expected):
+    text = f"1. Term\n\nOne year.\n\n2. Law\n\n{paragraph}\n\n3. End\n\nIt ends.\n"
+    found = read_references(tmp_path, text)
+    assert [r[0] for r in found] == expected
+    assert {r[2] for r in found} <= {"resolved"}
+
+
+def test_articles_joined_by_a_hyphen_are_a_range(tmp_path):
+    text = (
+        "ARTICLE 1 - TERM\n\n1.1 One year.\n\nARTICLE 2 - LAW\n\n2.1 Articles 1-2 apply.\n\n"
+        "ARTICLE 3 - END\n\n3.1 It ends.\n"
+    )
+    assert read_references(tmp_path, text) == [("Articles 1-2", ["Article 1", "Article 2"], "resolved")]
+
+
+SCHEDULES = """1. Sale. {0}
+
+2. Price. Nine pounds.
+
+3. Law. English law.
+
+Schedule 1
+
+1. Land. A field.
+
+2. Gate. A gate.
+
+Schedule 2
+
+1. Rent. {1}
+
+2. Tax. None.
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("See the Second Schedule.", [("the Second Schedule", ["Schedule 2"], "resolved")]),
+        ("See the Second Schedule, paragraph 1.", [("the Second Schedule, paragraph 1", ["Schedule 2/1"], "resolved")]),
+        (
+            "See paragraph 2 of the First Schedule.",
+            [("paragraph 2 of the First Schedule", ["Schedule 1/2"], "resolved")],
+        ),
+        (
+            "See paragraphs 1 and 2 of Schedule 2.",
+            [
+                ("paragraphs 1", ["Schedule 2/1"], "resolved"),
+                ("2", ["Schedule 2/2"], "resolved"),
+                ("Schedule 2", ["Schedule 2"], "resolved"),
+            ],
+        ),
+        ("See Schedule Two.", [("Schedule Two", ["Schedule 2"], "resolved")]),
+        ("See the Fifth Schedule.", [("the Fifth Schedule", [], "dangling")]),
+        ("See the First Schedule to the Housing Act 1985.", [("the First Schedule", [], "external")]),
+        ("The first schedule of works is due.", []),
+    ],
+)
+def test_schedules_by_ordinal_and_lists_of_their_paragraphs(tmp_path, words, expected):
+    assert read_references(tmp_path, SCHEDULES.format(words, "Nine pounds.")) == expected
+
+
+def test_a_paragraph_in_a_schedule_is_one_of_its_own(tmp_path):
+    found = read_references(tmp_path, SCHEDULES.format("A field.", "See paragraph 2, paragraph 1 and clause 3."))
+    assert [(t, s) for _, t, s in found] == [
+        (["Schedule 2/2"], "resolved"),
+        (["Schedule 2/1"], "resolved"),
+        (["3"], "resolved"),
     ]

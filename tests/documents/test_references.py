@@ -352,3 +352,16 @@ def test_many_clauses_with_one_label_are_searched_in_time():
     start = time.process_time()
     find_references(text, (head, *items), ())
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("words", ["See clause 1{}", "See paragraph {} of clause 2", "See clauses 1{} and 2"])
+def test_a_label_of_a_hundred_thousand_items_does_not_hang(words):
+    text = EN.format(words.format("(a)" * 100_000), "")
+    clauses = outline(text)
+    start = time.process_time()
+    found = find_references(text, clauses, ())
+    assert time.process_time() - start < 20
+    assert found
+    assert {r.status for r in found} <= {"inferred", "dangling", "resolved"}
+    label = EN.format("See clause 2.2(a)(a)(a)(a).", "")  # one that ends too deep is still followed as far as it goes
+    assert references(label)[0][1:3] == (["(a)"], "inferred")

@@ -4,6 +4,7 @@ import pytest
 
 from softlookup.documents.definitions import find_definitions
 from softlookup.documents.model import Block, Clause, Span
+from softlookup.documents.read import read_document
 from softlookup.documents.references import find_references
 from softlookup.documents.structure import build_clauses
 
@@ -275,3 +276,62 @@ def test_annexes_of_a_few_words_are_found():
 def test_a_decimal_number_is_a_clause_whatever_it_is_called(words, expected):
     text = "7 费用\n  7.1 租金。\n  7.2 押金：\n    (a) 现金；\n    (b) 转账。\n8 其他。" + words + "\n"
     assert [found[:3] for found in paths(text)] == expected
+
+
+COUNTED = """第一条 总则
+本合同由双方签订。
+
+第二条 付款
+2.1 甲方应付款。
+2.2 乙方应开票。
+甲方逾期的，应付利息。
+利息按日计算。
+
+第三条 责任
+{0}
+
+第四条 其他
+本合同自签字之日起生效。
+"""
+
+
+def counted_targets(tmp_path, words):
+    path = tmp_path / "contract.txt"
+    path.write_text(COUNTED.format(words), encoding="utf-8")
+    document = read_document(path)
+    return [([document.clauses[t].path for t in r.targets], r.status) for r in document.references]
+
+
+@pytest.mark.parametrize("printed", ["第二条第二款", "第二条第三款"])
+def test_a_paragraph_that_the_tree_counts_is_the_one_that_a_reference_means(tmp_path, printed):
+    assert counted_targets(tmp_path, f"乙方违反{printed}的，赔偿损失。") == [([printed], "resolved")]
+
+
+def test_the_first_paragraph_of_a_counted_article_is_the_article_and_a_fifth_is_missing(tmp_path):
+    found = counted_targets(tmp_path, "乙方违反第二条第一款、第五款的，赔偿损失。")
+    assert found == [(["第二条"], "resolved"), (["第二条"], "inferred")]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("依第3-1条办理。", [("第3-1条", [], "dangling")]),
+        ("依第2-4条办理。", [("第2-4条", ["第二条", "第三条", "第四条"], "resolved")]),
+        ("依第4-1条、第二条办理。", [("第4-1条", [], "dangling"), ("第二条", ["第二条"], "resolved")]),
+    ],
+)
+def test_an_article_that_was_put_in_later_is_no_range(words, expected):
+    assert [r[:3] for r in references(ZH.format(words, ""))] == expected
+
+
+def test_an_article_with_a_hyphen_is_found():
+    text = "第一条 总则。\n第一条之一 增补。\n第二条 其他。依第1-1条办理。\n"
+    starts = [text.index(label) for label in ("第一条 ", "第一条之", "第二条")]
+    clauses = tuple(
+        Clause(i, number, "", Span(start, end), None, 0, number)
+        for i, (number, start, end) in enumerate(
+            zip(("第1条", "第1-1条", "第2条"), starts, [*starts[1:], len(text)], strict=True)
+        )
+    )
+    (reference,) = find_references(text, clauses, ())
+    assert ([clauses[t].number for t in reference.targets], reference.status) == (["第1-1条"], "resolved")

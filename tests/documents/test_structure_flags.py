@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from .trees import by_path, paths
+from .trees import by_path, paths, tree
 
 
 def flags(text: str) -> dict[str, tuple[str, ...]]:
@@ -70,3 +70,19 @@ def test_the_same_number_in_a_schedule_is_no_duplicate():
 
 def test_items_of_different_clauses_are_no_duplicates():
     assert flags(listing("1.", "(a)", "(b)", "2.", "(a)", "(b)")) == {}
+
+
+def test_a_number_printed_after_the_next_one_is_a_clause_out_of_order():
+    text = "1. Rent. Ten.\n\n2. Term. A year.\n\n3. Notice. In writing.\n\n5. Law. Norway.\n\n4. Costs. Shared.\n\n6. End. Now.\n"
+    flags = {clause.path: clause.flags for clause in tree(text)}
+    assert list(flags) == ["1", "2", "3", "5", "4", "6"]
+    assert flags["4"] == ("out_of_order",)
+    deeper = "1. Rent\n\n1.1 Ten.\n\n1.3 Five.\n\n1.2 Six.\n\n1.4 Two.\n\n2. Law\n\nNorway.\n"
+    assert [clause.path for clause in tree(deeper)] == ["1", "1.1", "1.3", "1.2", "1.4", "2"]
+
+
+def test_a_number_that_is_there_already_or_far_back_is_not_taken_for_one_out_of_order():
+    listed = "1. Rent. Ten.\n\n3. Notice. In writing.\n\n4. Law. Norway.\n\n5. Boats. Two.\n\n"
+    assert paths(listed + "2. Oars. None.\n\n6. Costs. Shared.\n\n7. End. Now.\n") == ["1", "3", "4", "5", "6", "7"]
+    wrapped = "1. Rent. Ten.\n\n2. Term. As in clause\n4. Law does not matter.\n\n3. Law. Norway.\n\n5. End. Now.\n"
+    assert paths(wrapped) == ["1", "2", "3", "5"]

@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
-from .trees import by_path, paths, tree, words_of
+from softlookup.documents.model import Block, Span
+from softlookup.documents.structure import build_clauses
+
+from .trees import by_path, check_invariants, paths, tree, words_of
 
 STATUTE = (
     "第一章 总则\n\n第一条 公司是企业法人。\n\n公司的权益受保护，不受侵犯。\n\n任何人不得侵犯公司的权益。\n\n"
@@ -156,3 +159,16 @@ def test_outline_of_letters_still_holds_its_numbers():
 def test_an_amendment_goes_on_after_a_quoted_clause():
     text = "1. Change. The loan is changed.\n\n2. New text. Clause 7 now reads:\n\n7.1 Rent. Ten.\n\n7.2 Dues. Five.\n\n3. Rest. The rest stands.\n\n4. Law. Norway.\n"
     assert [p for p in paths(text) if "." not in p] == ["1", "2", "3", "4"]
+
+
+def test_an_article_inside_an_article_makes_no_second_paragraph_at_one_place():
+    rows = [("第一条", "甲方出借船只。", "1"), ("第一条", "乙方归还船只。", "2"), ("", "丙方看守船只。", "")]
+    text, blocks = "", []
+    for label, words, list_id in rows:
+        start = len(text)
+        text += f"{label}\t{words}" if label else words
+        blocks.append(Block(Span(start, len(text)), "paragraph", label, 0, list_id=list_id))
+        text += "\n"
+    clauses = build_clauses(text, tuple(blocks))
+    check_invariants(text, clauses)
+    assert len({clause.span.start for clause in clauses}) == len(clauses) == 3

@@ -166,3 +166,60 @@ def test_references_dates_and_amounts_at_line_starts_open_no_clause():
         "12.50 dollars, to be called at\n555 2000 or paid at\n64 Sidney Street.\n\n2. Price. See Section\n9. of the Rules.\n\n3. Law. Norway.\n"
     )
     assert paths(text) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("label", "path"),
+    [
+        ("THE FIRST SCHEDULE", "First Schedule"),
+        ("SECOND SCHEDULE", "Second Schedule"),
+        ("The Twenty-First Schedule", "Twenty-First Schedule"),
+        ("SCHEDULE ONE", "Schedule One"),
+        ("SCHEDULE", "Schedule"),
+        ("Schedule", "Schedule"),
+        ("Schedule No. 1", "Schedule No. 1"),
+        ("Annexure A", "Annexure A"),
+        ("RIDER 1", "Rider 1"),
+        ("Schedule 1 - Boats", "Schedule 1"),
+        ("Schedule 1: Boats", "Schedule 1"),
+    ],
+)
+def test_words_and_names_that_open_a_schedule(label, path):
+    text = BODY + f"{label}\n\n1. Skiff is old.\n\n2. Dory is new.\n"
+    assert paths(text) == ["1", "2", path, f"{path}/1", f"{path}/2"]
+
+
+def test_words_with_schedule_in_a_sentence_open_none():
+    text = BODY.replace("in the list", "in the\nFirst Schedule and the price\nSCHEDULE that the owner keeps")
+    assert paths(text) == ["1", "2"]
+    assert paths(BODY.replace("2. Nets", "Schedule\n\nMonday to Friday.\n\n2. Nets")) == ["1", "2"]
+    assert paths(BODY + "Schedule\n\nMonday to Friday.\n") == ["1", "2"]
+    assert paths(BODY + "PRICE SCHEDULE\n\nThe price is ten.\n") == ["1", "2"]
+
+
+def test_schedules_of_a_body_numbered_without_dots():
+    text = "1 Boats\n\n1.1 See Schedule 1.\n\n2 Nets\n\n2.1 None.\n\nSchedule 1 - Skiffs\n\n1 The old one.\n\n2 The new one.\n\nSchedule 2 - Keys\n\n1 Hand over the keys.\n"
+    assert paths(text) == [
+        "1", "1.1", "2", "2.1", "Schedule 1", "Schedule 1/1", "Schedule 1/2", "Schedule 2", "Schedule 2/1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("between", ["：", " "])
+@pytest.mark.parametrize("numbers", ["12", "一二"])
+def test_chinese_annexes_after_a_list(between, numbers):
+    body = "一、船只\n甲方出借船只。\n\n二、其他\n1、一份。\n2、两份。\n\n"
+    heads = [f"附件{number}{between}{name}\n" for number, name in zip(numbers, ("图纸", "清单"), strict=True)]
+    found = paths(body + heads[0] + "\n" + heads[1] + "1、小艇两只\n2、渔网三张\n")
+    assert found == [
+        "一",
+        "二",
+        "二/1",
+        "二/2",
+        *(f"附件{n}" for n in numbers),
+        *(f"附件{numbers[1]}/{n}" for n in "12"),
+    ]
+
+
+def test_a_list_of_chinese_annexes_before_the_signatures_opens_none():
+    body = "一、船只\n甲方出借船只。\n\n二、附件\n附件一：图纸\n附件二：清单\n附件三：收据\n\n甲方（盖章）：\n\n乙方（盖章）：\n"
+    assert paths(body) == ["一", "二"]

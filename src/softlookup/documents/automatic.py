@@ -15,6 +15,7 @@ from typing import Protocol
 from softlookup.documents.model import Block
 
 _MAIN_STYLES = ("article", "section", "part", "zh-", "decimal")
+_HOLDERS = ("schedule", "part", "zh-part", "zh-subpart", "zh-chapter", "zh-division")
 _INTRODUCING = (":", "：", "—", "–")
 _SENTENCE_END = (".", ";", ",", "。", "；", "，", *_INTRODUCING)
 _TITLE = 60  # characters; a longer paragraph is no title
@@ -99,8 +100,11 @@ def place(nodes: Sequence[ListNode], stack: list[int], index: int, lists: Lists)
 def _is_apart(nodes: Sequence[ListNode], at: int, index: int, lists: Lists) -> bool:
     """True when the list that starts at ``index`` follows the ended list of node ``at``, not stands inside it.
 
-    Parties "(1)", "(2)" are followed by recitals "(A)" and by the clauses "1."; none holds the next.
+    Parties "(1)", "(2)" are followed by recitals "(A)" and by the clauses "1."; none holds the next. Schedules and
+    chapters hold every list after them, the last one too.
     """
+    if nodes[at].style in _HOLDERS and nodes[index].style not in _HOLDERS:
+        return False
     outgrows = nodes[index].style.startswith(_MAIN_STYLES) and nodes[at].style.endswith("()")
     if lists.lead[index] == "introduced" and not outgrows:
         return False

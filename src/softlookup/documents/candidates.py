@@ -50,9 +50,21 @@ REFERRING = re.compile(
     r"(?:\b(?:in|of|to|under|with|and|or|by|this|per|see|from|than|such|said|through|pursuant|Section|Sections|"
     r"Article|Articles|Clause|Clauses|Exhibit|Schedule|paragraph|subsection|No)|,)[ ]*$",
 )
+_HEADING_OF_DECIMALS = re.compile(r"[ ]?[A-Z][^.\n]{1,90}?[ ]{2,9}(\d{1,2})\.\d{1,2}\b")
 _CITED_BEFORE = re.compile(
     r"\b(?i:sections?|articles?|clauses?|exhibits?|schedules?|paragraphs?|subsections?|annex|appendix|this)\s*\Z"
     r"|(?:本|第|见|按|依)\s*\Z"
+)
+_NAMELESS_HEAD = re.compile(
+    r"\n[ ]*(?:THE[ ]{1,3})?(?:(?:[A-Z]+[ ])?SCHEDULE|ANNEX(?:URE)?|APPENDIX)\s*\Z"
+    r"|\n\n[ ]*(?:Schedule|Annex(?:ure)?|Appendix)[ ]*\n\s*\Z"
+)
+
+# words that lead to an amount on the next line: "the price is EUR", "by up to", "ends on"
+_AMOUNT_BEFORE = re.compile(
+    r"(?:\b(?:[A-Z]{3}|is|are|was|of|to|by|at|on|than|least|most|about|approximately|roughly|around|between|from|per|"
+    r"exceeds?|exceeding|equals?|maximum|minimum)|[€$£¥]|人民币|为|约|至)"
+    r"[^\S\n]*\n[^\S\n]*\Z"
 )
 
 
@@ -183,13 +195,27 @@ def _automatic(text: str, folded: str, start: int, end: int, block: Block) -> Ca
 
 def _line_strength(folded: str, label: Label, start: int, end: int, *, paragraph: bool) -> float:
     strength = 1.5 if paragraph else (0.9 if _after_sentence(folded, start) else 0.2)
-    if _CITED_BEFORE.search(folded[max(0, start - 40) : start]):
+    before = folded[max(0, start - 40) : start]
+    if _CITED_BEFORE.search(before) and not _NAMELESS_HEAD.search(before):
         strength -= 1.5  # a reference broken over two lines
     if _UNMARKED.fullmatch(label.number) and folded[label.end - 1 : label.end] not in (".", ")", "、", ":"):
         strength -= 0.6  # "64 Sidney Street", "23 September"
     elif _INITIAL.match(folded, label.start):
         strength -= 0.5  # "R. C. Boyd"
+    elif _is_amount(folded, label, start, end):
+        strength -= 2.5  # "EUR 2.000 per month", "3.5 kg" over two lines
     return strength + _follow_strength(folded, label, end)
+
+
+def _is_amount(folded: str, label: Label, start: int, end: int) -> bool:
+    """True for "2.000 per month" below "the price is EUR": a decimal whose line goes on with the one above it."""
+    if label.has_keyword or label.readings[0].style != "decimal2":
+        return False
+    following = _OPENING_WORD.match(folded[label.end : min(end, label.end + 40)])
+    if following is None or folded[label.end - 1] in "、:)":
+        return False
+    goes_on = following[1].islower() or (following[1] >= "\u3400" and not label.number[-1].isspace())
+    return goes_on and bool(_AMOUNT_BEFORE.search(folded[max(0, start - 40) : start]))
 
 
 def _after_sentence(folded: str, start: int) -> bool:
@@ -219,6 +245,14 @@ def _heading_case(rest: str) -> bool:
     return bool(rest) and rest[0].isupper()
 
 
+def _heads_decimals(folded: str, label: Label, end: int) -> bool:
+    """True for "V. Improvements   5.00 The owner": the heading of the decimals that come right after it."""
+    following = _HEADING_OF_DECIMALS.match(folded, label.end, min(end, label.end + 120))
+    return following is not None and any(
+        reading.style == "upper-roman." and reading.values == (int(following[1]),) for reading in label.readings
+    )
+
+
 def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[Candidate]:
     """Labels inside a line: where lines were collapsed, or lists run on in a sentence."""
     found: list[Candidate] = []
@@ -242,7 +276,7 @@ def _middle_candidates(text: str, folded: str, position: int, end: int) -> list[
         single = label.readings[0].style
         if single.endswith((".", "number)")) or single.startswith("decimal1"):
             # initials ("J. Smith"), years and amounts look like these
-            if single.endswith(".") and not (wide and final):
+            if single.endswith(".") and not (wide and (final or _heads_decimals(folded, label, end))):
                 continue
             strength -= 0.0 if (wide or final) else 0.8
             if _UNMARKED.fullmatch(label.number) and folded[label.end - 1] == " ":

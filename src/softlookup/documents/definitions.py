@@ -33,7 +33,7 @@ _ITEM_LINE = re.compile(
     r"|(?P<bullet>[•–-]))"
 )
 _COMPANY = re.compile(
-    r"\b(?:[A-Z][\w’'&.-]{0,40},?\s+){1,6}?(?:Ltd|Limited|plc|PLC|Inc|INC|LLC|LLP|Corp|Corporation|CORPORATION|Company|Co|GmbH|"
+    r"\b(?:[A-Z][\w’'&.-]{0,40},?\s+){1,6}?(?:Ltd|LTD|Limited|LIMITED|plc|PLC|Inc|INC|LLC|LLP|Corp|Corporation|CORPORATION|Company|Co|GmbH|GMBH|"
     r"S\.?A|N\.?V|B\.?V|AG|L\.?P)\b"
 )
 _FOREGOING = re.compile(r"\([^()\"“]{0,40}\bof\s+the\s+foregoing\b(?:[^()\"“]|\([^()\s]{1,5}\))*[\"“]\s*$")

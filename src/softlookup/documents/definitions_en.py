@@ -20,7 +20,7 @@ _QUOTED = rf"{_OPEN}\s*+({_NAME})\s*{_CLOSE}"
 _VERB = (
     r"(?P<means>(?:shall|will)\s+(?:also\s+)?mean\b|[Mm]eans?\b(?!\s+of\b)|means:|(?:is|shall\s+be)\s+defined\s+as\b|(?:shall\s+)?includes?\b"
     r"|shall\s+refer\s+to\b|refers?\s+to\b|designates?\b|denotes?\b|shall\s+be\s+deemed\s+to\s+(?:mean|include|(?:have\s+)?occur(?:red)?)\b"
-    r"|(?:shall\s+)?(?:have|has)\s+(?:a\s+|the\s+)?(?:corresponding|correlative|comparable)\s+meanings?\b)"
+    r"|(?:shall\s+)?(?:have|has)\s+(?:a\s+|the\s+)?(?:corresponding|correlative|comparable)\s+meanings?\b|shall\s+be\s+construed\s+accordingly\b)"
     r"|(?P<given>(?:(?:shall|will)\s+(?:have|bear)|have|has|bears?|(?:is|are)\s+used\s+with)\s+the\s+(?:respective\s+)?(?:same\s+)?"
     r"meanings?\b|(?:is|are)\s+defined\s+in\b|(?:shall\s+be\s+)?as\s+defined\s+in\b|shall\s+be\s+as\s+defined\b)"
 )
@@ -81,16 +81,53 @@ _BARE_BODY = rf"([A-Z][\w’'&/\- ]{{0,60}}?)[ \t]++(?:\([^()\n]{{1,80}}\)[ \t]+
 _BARE_MEANS = re.compile(rf"^[ \t]*+{_BARE_LEAD}{_BARE_BODY}", re.MULTILINE)
 _BARE_CLAUSE = re.compile(rf"\s{{0,4}}{_BARE_LEAD}{_BARE_BODY}")  # a clause may begin inside a line
 _OR_NAME = re.compile(r"\s+or\s+(?=[A-Z])")
-# “Early Event” and its explanation in the next cell of a table
+# “Early Event” and its explanation in the next cell of a table, which may begin with a column of numbers
+_ROW_NUMBER = r"(?:(?:\(?[\w.]{1,8}[.)]?)[ \t]*[\t|][ \t]*)?"
 _TABLED_NAME = re.compile(
-    rf"^[ \t|]*+{_QUOTED}[ \t]*(?:\t|\||\n[ \t]*\n|\n|[ ]{{3,}})\s*(?=[a-z]|[A-Z][a-z]+[ ][a-z])", re.MULTILINE
+    rf"^[ \t|]*+{_ROW_NUMBER}{_QUOTED}[ \t]*"
+    rf"(?:(?:\t|\||[ ]{{3,}})\s*(?=[^\s\"“”])|(?:\n[ \t]*\n|\n)\s*(?=[a-z]|[A-Z][a-z]+[ ][a-z]))",
+    re.MULTILINE,
 )
+# the same in a PDF, where one blank parts the cells and the name may be broken over two lines
+_SPACED_NAME = re.compile(
+    rf"^[ \t]*+{_ROW_NUMBER}{_OPEN}\s*+((?:[^\"“”„＂\n*]{{1,60}}\n)?[^\"“”„＂\n*]{{1,60}}?)\s*{_CLOSE}[ \t]"
+    r"(?=(?:the|an?|any|all|each|every|that|those|such|this|one|both|either|in|for|with|as|if|when)\s)",
+    re.MULTILINE,
+)
+_SPACED_LEAST = 2
+# rows of a table under the heads "Term" and "Meaning"
+_TERM_HEADS = re.compile(
+    r"^[ \t|]*(?:(?:No\.?|#|Clause|Ref\.?|[\d.]{1,6})[ \t]*[\t|][ \t]*)?(?:Defined\s+)?"
+    r"(?:Terms?|Expressions?|Words?)[ \t]*[\t|][ \t]*"
+    r"(?:Meanings?|Definitions?|Interpretation)\b",
+    re.MULTILINE | re.IGNORECASE,
+)
+_TERM_ROW = re.compile(rf"^[ \t|]*+{_ROW_NUMBER}([A-Z][\w’'&/()\- ]{{0,60}}?)[ \t]*[\t|][ \t]*(?=[^\s|])", re.MULTILINE)
 _LABELLED_NAME = re.compile(
-    rf"^[ \t]*+(?:\(?[\w.]{{1,8}}[.)][ \t]++)?{_QUOTED}[ \t]*(?:[:：]|–|—|-[ \t])", re.MULTILINE
+    rf"(?:^[ \t]*+(?:\(?[\w.]{{1,8}}[.)][ \t]++)?|;[ ](?:and[ ])?){_QUOTED}[ \t]*(?:[:：]|–|—|-[ \t])", re.MULTILINE
 )
-# "Permit: any licence ..." counts where several such lines follow each other
-_BARE_LABEL = re.compile(r"^[ \t]*+([A-Z][\w’'&/\- ]{1,50}):[ \t]+(?=[A-Z\"“])", re.MULTILINE)
+# "Permit: any licence ..." counts where several such lines follow each other, or where the clause announces them
+_BARE_LABEL = re.compile(
+    r"^[ \t]*+([A-Z][\w’'&/\- ]{1,50}):[ \t]+(?=\S)(?P<given>(?:has|have)\s+the\s+meanings?\b)?", re.MULTILINE
+)
 _BARE_LABELS_LEAST = 4
+_ANNOUNCED = re.compile(
+    r"\b(?:in\s+this\s+\w+(?:\s\w+){0,3}\s*[:—–]|the\s+(?:following\s+)?definitions\b|following\s+(?:\w+\s+){0,4}(?:terms|words|expressions|"
+    r"meanings|definitions)\b|have\s+the\s+following\s+meanings?)",
+    re.IGNORECASE,
+)
+_ANNOUNCED_WITHIN = 600  # characters
+_NO_LABELS = frozenset(
+    ("note", "notes", "source", "attention", "address", "email", "tel", "telephone", "fax", "date", "page")
+)
+# **Completion Date**: 1 July, **Deposit** means ten pounds: Markdown prints the names in bold without quotes
+_BOLD_LINE = re.compile(
+    rf"^[ \t>]*+(?:(?:[-*•+]|\(?[\w.]{{1,8}}[.)])[ \t]++)?"
+    rf"(?:\*\*|__)([A-Z][\w’'&/()\- ]{{0,60}}?):?(?:\*\*|__)(?:[ \t]*[:–—][ \t]*|[ \t]+(?={_VERB}))"
+    r"(?P<given_here>(?:has|have)\s+the\s+meanings?\b)?",
+    re.MULTILINE,
+)
+_BARE_INSIDE = re.compile(rf"(?<=;[ ])(?:and[ ])?{_BARE_BODY}")
 _LABEL_BEFORE = re.compile(
     r"\b(?:sections?|clauses?|articles?|paragraphs?|schedules?|exhibits?|annex|appendix)\s+(?:[\dIVXLC][\w.()-]{0,20}|[A-Z])\s*$",
     re.IGNORECASE,
@@ -206,11 +243,36 @@ def _english_definition_sections(text: str, positions: ClausePositions) -> Itera
         for below in takewhile(lambda c: c.span.start < end, following):  # noqa: B023
             begins = _BARE_CLAUSE.match(text, below.span.start, end)
             yield from _bare_name(begins) if begins else ()
-        labels = [match for match in _BARE_LABEL.finditer(text, start, end) if is_name(match.group(1))]
-        times = Counter(match.group(1) for match in labels)
-        labels = [match for match in labels if times[match.group(1)] == 1]  # a page's foot says "Source: ..." again
-        for match in labels if len(labels) >= _BARE_LABELS_LEAST else ():
-            yield Found(match.group(1), match.start(1), "means")
-        for match in (*_LABELLED_NAME.finditer(text, start, end), *_TABLED_NAME.finditer(text, start, end)):
+        yield from _unquoted(text, start, end)
+        for match in _BARE_INSIDE.finditer(text, start, end):
+            yield from _bare_name(match)
+        rows = [match for match in _SPACED_NAME.finditer(text, start, end) if is_name(match.group(1))]
+        rows = rows if len(rows) >= _SPACED_LEAST else []
+        for match in (*_LABELLED_NAME.finditer(text, start, end), *_TABLED_NAME.finditer(text, start, end), *rows):
             if is_name(match.group(1)):
                 yield Found(match.group(1), match.start(1), "means")
+
+
+def _unquoted(text: str, start: int, end: int) -> Iterator[Found]:
+    """Names without quotes in a clause of definitions: "Permit: any licence", bold ones, rows under "Term"."""
+    labels = [m for m in _BARE_LABEL.finditer(text, start, end) if _is_unquoted(m.group(1))]
+    times = Counter(match.group(1) for match in labels)
+    labels = [match for match in labels if times[match.group(1)] == 1]  # a page's foot says "Source: ..." again
+    announced = _ANNOUNCED.search(text, start, min(end, start + _ANNOUNCED_WITHIN)) is not None
+    for match in labels if announced or len(labels) >= _BARE_LABELS_LEAST else ():
+        yield Found(match.group(1), match.start(1), "meaning_given_in" if match["given"] else "means")
+    for match in _BOLD_LINE.finditer(text, start, end):
+        if _is_unquoted(match.group(1)):
+            given = match["given"] or match["given_here"]
+            yield Found(match.group(1), match.start(1), "meaning_given_in" if given else "means")
+    heads = _TERM_HEADS.search(text, start, end)
+    for match in _TERM_ROW.finditer(text, heads.end(), end) if heads else ():
+        if _is_unquoted(match.group(1)):
+            yield Found(match.group(1), match.start(1), "means")
+
+
+def _is_unquoted(name: str) -> bool:
+    """Whether words without quotes look like a name: capitals, but not "Note"."""
+    words = [word for word in name.split() if len(word) > 3 and word not in ("with", "from", "than")]
+    capitals = all(word.strip("(")[:1].isupper() or word[0].isdigit() for word in words)
+    return capitals and is_name(name) and name.lower() not in _NO_LABELS

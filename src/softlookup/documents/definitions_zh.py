@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from softlookup.documents.definition_names import Found, names_in
 from softlookup.documents.model import TermKind
-from softlookup.documents.writing import has_chinese
+from softlookup.documents.writing import has_chinese, simplified
 
 _ZH_OPEN, _ZH_CLOSE = r"[\"“”「『＂]", r"[\"“”」』＂]"
 _ZH_QUOTED = rf"{_ZH_OPEN}([^\"“”「『」』＂\n。；]{{1,40}}){_ZH_CLOSE}"
@@ -58,7 +58,7 @@ _ZH_SHORT = (
 _ZH_SHORT_SURE = r"(?:以下|下文|下|以上)\s*(?:均|分别|合并|单独|共同|或)*\s*(?:简称|统称|合称|称)(?:为|作)?\s*[:：]?\s*"
 _ZH_SHORT_QUOTED = re.compile(rf"{_ZH_SHORT}((?:{_ZH_QUOTED}(?:、|和|或|及|/|与)?)+)")
 _ZH_SHORT_BARE = re.compile(
-    rf"[（(\[【][^（）()\[\]【】\n]{{0,20}}{_ZH_SHORT_SURE}([^（）()\[\]【】\n\"“”，。]{{1,16}})[)）\]】]"
+    rf"[（(\[【][^（）()\[\]【】\n]{{0,20}}{_ZH_SHORT_SURE}([^（）()\[\]【】\n\"“”「」『』，。]{{1,16}})[)）\]】]"
 )
 _ZH_SHORT_OPEN = re.compile(rf"[，,]\s*{_ZH_SHORT_SURE}([\u4e00-\u9fff]{{2,16}})[。；，]")
 _ZH_PARTY = re.compile(r"^[ \t　]*+[^\n：:，。]{0,12}?([甲乙丙丁戊]方)[^\n：:，。]{0,12}[：:]", re.MULTILINE)
@@ -72,6 +72,24 @@ def chinese_definitions(text: str) -> Iterator[Found]:
     """Names that ``text`` defines, in no order, some of them more than once."""
     if not has_chinese(text):
         return
+    plain = simplified(text)
+    for found in _found(plain):
+        if plain is text:
+            yield found
+        else:
+            yield found._replace(
+                name=text[found.start : found.start + len(found.name)],
+                aliases=tuple(_as_printed(text, plain, alias, found.start) for alias in found.aliases),
+            )
+
+
+def _as_printed(text: str, plain: str, alias: str, start: int) -> str:
+    """``alias``, a name of ``plain`` close after ``start``, as ``text`` of the same length prints it."""
+    at = plain.find(alias, start)
+    return text[at : at + len(alias)]
+
+
+def _found(text: str) -> Iterator[Found]:
     yield from _quoted(text)
     for pattern in (_ZH_SO_CALLED, _ZH_BARE, _ZH_GENUS):
         for match in pattern.finditer(text):

@@ -26,6 +26,14 @@ _CLAUSE_FLAGS: dict[str, str] = {
 }
 _UPPER = {ord(letter): ord(letter.upper()) for letter in "abcdefghijklmnopqrstuvwxyz"}
 _COMMON_WORD = 50  # times as often in small letters: "the Work" is then no term but a slip
+_SAME_PARENTHESIS = 120  # characters between two names of one party
+# TARN LIMITED is the company's name, no use of "Tarn"
+_COMPANY_GOES_ON = re.compile(
+    r"(?:[ \n]+[A-Z][\w&]*){0,3}[ \n,]+"
+    r"(?:limited|ltd|plc|inc|llc|llp|corp(?:oration)?|company|gmbh|ag|s\.?a|b\.?v|n\.?v)\b",
+    re.IGNORECASE,
+)
+_PARENTHESIS_ENDS = re.compile(r"[)）\n]")
 _LEAST_UNDEFINED = 2  # a capitalised phrase that occurs once is a title more often than a term
 # a phrase after a determiner, inside a sentence: there English capitals mark a term
 _PHRASE = re.compile(
@@ -97,7 +105,9 @@ def _terms(document: Document) -> Iterator[Finding]:
         for again in own[1:]:
             yield Finding("term_defined_twice", again.span, again.clause, "is defined before")
         first = terms[0]
-        if not (any(term.uses for term in terms) or names_party(document.text, first) or first.term.islower()):
+        if any(term.uses for term in terms) or first.term.islower():
+            continue
+        if not names_party(document.text, first) or _has_another_name(document, first):
             unused.append(first)
     written = _written_otherwise(document.text, unused)
     for term in unused:
@@ -105,11 +115,26 @@ def _terms(document: Document) -> Iterator[Finding]:
             yield Finding("unused_term", term.span, term.clause, "is used nowhere else")
 
 
+def _has_another_name(document: Document, party: DefinedTerm) -> bool:
+    """Whether the parenthesis that names ``party`` gives it another name, which is used: ("Tarn" or the "Buyer")."""
+    return any(
+        other.uses
+        and other.term != party.term
+        and abs(other.span.start - party.span.start) <= _SAME_PARENTHESIS
+        and not _PARENTHESIS_ENDS.search(document.text, *sorted((other.span.start, party.span.start)))
+        for other in document.terms
+    )
+
+
 def _written_otherwise(text: str, terms: Sequence[DefinedTerm]) -> set[Span]:
     """Spans of those ``terms`` that are used with other capitals, as PROGRAM is by "the Program"."""
     capitals = [replace(term, term=term.term.translate(_UPPER), aliases=()) for term in terms]
     uses = find_uses(text.translate(_UPPER), capitals)
-    return {terms[use.term].span for use in uses if not text[use.start : use.end].islower()}
+    return {
+        terms[use.term].span
+        for use in uses
+        if not text[use.start : use.end].islower() and not _COMPANY_GOES_ON.match(text, use.end)
+    }
 
 
 def _undefined(document: Document) -> Iterator[Finding]:

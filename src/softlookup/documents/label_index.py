@@ -38,6 +38,7 @@ class LabelIndex:
         self._roots = [clause.index for clause in positions.clauses if clause.parent is None]
         for clause in positions.clauses:
             self._keys.append(self._register(clause))
+        self._deepest = max((len(label.parts) for _, label in self._by_key), default=0)
         self._beside: dict[tuple[str, tuple[str, ...], int], list[int]] = defaultdict(list)
         for (space, label), places in self._by_key.items():
             if label.kind == "clause":
@@ -266,7 +267,8 @@ class LabelIndex:
 
     def _longest(self, space: str, label: LabelKey, source: int, head: int, outer: int | None) -> Place | None:
         """The clause with the most leading parts of ``label``, and the steps from there."""
-        for length in range(len(label.parts), 0, -1):
+        # no clause has more parts: a hostile label of 100,000 items is not tried at every length
+        for length in range(min(len(label.parts), self._deepest), 0, -1):
             candidates, rivals = self._candidates(space, LabelKey(label.kind, label.parts[:length]), source, outer)
             if length < head:  # a part of a decimal number: only the text can print the whole of it
                 number = ".".join(label.parts[:head])

@@ -29,7 +29,7 @@ def print_label(reading: Reading) -> str:
         tail = f"之{han_numeral(reading.values[1])}" if len(reading.values) > 1 else ""
         return f"第{han_numeral(value)}{_ZH_UNITS[style]}{tail}"
     if style in _WORDS:
-        return f"{_WORDS[style]} {value}"
+        return f"{_WORDS[style]} {value}{inserted}"
     if style == "schedule":
         return f"Schedule {value}"
     if style in ENCLOSED:

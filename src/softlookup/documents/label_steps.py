@@ -23,10 +23,13 @@ _PRINTED_ITEM = re.compile(
     r"(?<!vision )(?<!visions )"
     r"\(\s?([^()\s]{1,6})\s?\)|(?:^|[:;。\n][ \t]{0,8})(\d{1,2})[.、](?!\d)"
 )
-# (a) and (b) in "clauses (a) and (b)" are mentions
+# (a) and (b) in "clauses (a) and (b)" are mentions; so is (2) of "Clause 2(1) or (2)" and of "2(1)-(2)"
+_NUMBERED = r"\d{1,3}(?:\.\d{1,3}){0,4}"
 _LISTED = re.compile(
-    r"(?i:(?:clause|section|paragraph|division|item)s)\s[\d.]{0,9}(?:\([^()\s]{1,6}\))+"
-    r"(?:(?:,|,?\s(?:and|or|through|to)\b)\s?(?:\([^()\s]{1,6}\))+){1,20}"
+    rf"(?i:(?:clause|section|paragraph|division|item)s)\s(?:{_NUMBERED})?(?:\([^()\s]{{1,6}}\))+"
+    r"(?:(?:,|,?\s(?:and/or|and|or|through|to)\b)\s?(?:\([^()\s]{1,6}\))+){1,20}"
+    rf"|(?<![\w.]){_NUMBERED}(?:\([^()\s]{{1,6}}\))+(?:\s?[-–—]\s?|\s(?:and/or|or|and)\s)\([a-z0-9]{{1,4}}\)"
+    r"|(?i:(?:clause|section|paragraph|division)s?)\s\([a-z0-9]{1,4}\)(?:\s?[-–—]\s?|\s(?:and/or|or|and)\s)\([a-z0-9]{1,4}\)"
 )
 _PRINTED_NUMBER = re.compile(r"(?:^|\n[ \t]{0,8}|[.;:]\s)(\d+(?:\.\d+)+)(?!\d)")
 # "Execution Version 3.3.1 The parties ...": a page's head before the number of a clause
@@ -75,12 +78,20 @@ class LabelSteps:
         children = self.children(index)
         bare = self.heading_only(index)
         plain = [child for child in children if not self.clause(child).number]
+        counted = self._counted(index)
+        if counted:  # the tree has counted them: its 第二款 is the one that a reference means
+            return [*([] if 1 in counted else [index]), *counted.values()]
         if plain:
             return plain if bare else [index, *plain]
         bracketed = any(self.clause(child).number[:1] in ("(", "（") for child in children)
         if children and (bare or self.brackets_are_paragraphs or not bracketed):
             return children
         return [index]
+
+    def _counted(self, index: int) -> dict[int, int]:
+        """Number -> clause of the 款 that the tree counts itself: unnumbered paragraphs with an inferred label."""
+        children = map(self.clause, self.children(index))
+        return {c.values[-1]: c.index for c in children if c.label_source == "inferred" and c.values and not c.number}
 
     def walk(self, index: int, steps: Sequence[str]) -> Place:
         """Follow ``steps`` ("a", "2", "款2") below clause ``index`` as far as they lead."""
@@ -105,6 +116,9 @@ class LabelSteps:
     def _paragraph(self, index: int, step: str) -> int | None:
         """The clause of 第二款: a numbered child, an unnumbered one, or ``index`` itself if it has two paragraphs."""
         number = int(step[1:]) if step[1:].isdigit() else 0
+        told = self._counted(index)
+        if told:
+            return told.get(number, index if 0 < number < min(told) else None)
         counted = self.paragraphs(index)
         bracketed = any(self.clause(c).number for c in counted if c != index)
         if bracketed:  # numbers may be missing or begin late: the label decides

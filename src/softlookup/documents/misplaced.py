@@ -14,6 +14,7 @@ from softlookup.documents.numbering import Reading
 
 _FEWEST = 3  # members of a list that is known well enough
 _FURTHEST = 2  # places from a neighbour
+_MOST_BETWEEN = 400  # labels between two members that are looked at; many lists span many labels each
 
 
 def with_misplaced(
@@ -31,7 +32,7 @@ def _mended(
     added: list[int] = []
     for before, after in itertools.pairwise(run):
         least = min(candidates[before].strength, candidates[after].strength)
-        for key in range(before + 1, after):
+        for key in range(before + 1, min(after, before + _MOST_BETWEEN)):
             reading = readings.get(key)
             if reading is None or key in taken or reading.place in places or candidates[key].in_line:
                 continue

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 
 from softlookup.documents.numerals import ENCLOSED as ENCLOSED  # noqa: PLC0414
-from softlookup.documents.numerals import HAN, WORD_NUMBERS, enclosed_number
+from softlookup.documents.numerals import HAN, NUMBER_WORDS, enclosed_number, word_number
 from softlookup.documents.numerals import han_number as han_number  # noqa: PLC0414
 from softlookup.documents.numerals import letter_number as letter_number  # noqa: PLC0414
 from softlookup.documents.numerals import roman_number as roman_number  # noqa: PLC0414
@@ -43,13 +43,14 @@ _LOOKS_LIKE = dict(
 FOLD |= {ord(sign): ord(latin) for sign, latin in _LOOKS_LIKE.items()}
 _HAN = HAN
 _SIGNS = "".join(ENCLOSED.values())
-_WORDS = "|".join(sorted(WORD_NUMBERS, key=len, reverse=True))
-_NUMERAL = rf"\d{{1,3}}|[IVXLC]{{1,8}}|(?i:{_WORDS})\b"
+_NUMERAL = rf"\d{{1,3}}|[IVXLC]{{1,8}}|(?i:{NUMBER_WORDS})\b"
 _KEYWORD = r"(?i:section|clause|sec\.|paragraph)|§{1,2}"
+_SCHEDULES = "schedule|exhibit|annexure|annex|appendix|attachment|addendum|rider"
 _FORMS = (
-    # 第三条, 第一百二十条之一, 第二章
+    # 第三条, 第一百二十条之一, 第3-1条, 第二章
     (
-        rf"(?P<zh>第[ ]{{0,2}}(?P<zhn>[{_HAN}]{{1,9}}|\d{{1,4}})[ ]{{0,2}}(?P<zhu>分编|编|章|节|條|条)"
+        rf"(?P<zh>第[ ]{{0,2}}(?P<zhn>[{_HAN}]{{1,9}}|\d{{1,4}})(?:[-–—](?P<zhd>\d{{1,2}})(?=[ ]?条))?"
+        rf"[ ]{{0,2}}(?P<zhu>分编|编|章|节|條|条)"
         rf"(?:之(?P<zhs>[{_HAN}]{{1,3}}))?)"
     ),
     # 附件一, 附录A
@@ -57,18 +58,31 @@ _FORMS = (
     # 二、 and （二）
     rf"(?P<dun>(?P<dunn>[{_HAN}]{{1,4}})[、.](?!\d))",
     rf"(?P<zhp>\((?P<zhpn>[{_HAN}]{{1,4}})\))",
-    # Schedule 2, Exhibit A-1
+    # Schedule 2, Exhibit A-1, Schedule No. 1, SCHEDULE ONE
     (
-        r"(?P<sched>(?i:schedule|exhibit|annex|appendix|attachment|addendum)[ ]{1,3}(?P<schedn>\"?"
+        rf"(?P<sched>(?i:{_SCHEDULES})[ ]{{1,3}}(?:No\.?[ ]{{0,2}}|Number[ ]{{1,2}})?(?P<schedn>\"?"
         r"(?:[A-Z](?:-?\d{1,2}(?:\.\d{1,2})?|-[A-Z])?|\d{1,2}(?:(?:[.-]\d{1,3}){1,3}|[.-]?[A-Z])?|[IVX]{1,5})\"?"
-        r"(?:\([a-z0-9]{1,3}\)){0,3})(?![A-Za-z0-9']))"
+        rf"(?:\([a-z0-9]{{1,3}}\)){{0,3}}|(?i:{NUMBER_WORDS})\b)(?![A-Za-z0-9']))"
     ),
-    # ARTICLE V, Article Ten
-    rf"(?P<art>(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})(?![A-Za-z0-9])(?!\.\d))",
+    # THE FIRST SCHEDULE, and SCHEDULE alone on its line
+    (
+        rf"(?P<nth>(?:THE|The)[ ]{{1,3}}(?P<nthn>(?i:{NUMBER_WORDS}))[ ]{{1,3}}(?:SCHEDULE|Schedule|ANNEX(?:URE)?|"
+        r"Annex(?:ure)?|APPENDIX|Appendix)|(?P<nthn2>[A-Z]{4,12}(?:-[A-Z]{4,8})?)[ ]{1,3}"
+        r"(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX))(?=[ ]{0,40}(?:[-–—:.(*_\n]|\Z))"
+    ),
+    (
+        r"(?P<only>(?:THE[ ]{1,3})?(?:SCHEDULE|ANNEX(?:URE)?|APPENDIX)"
+        r"|(?:The[ ]{1,3})?(?:Schedule|Annex(?:ure)?|Appendix))(?=[ ]{0,40}[*_]{0,3}(?:\n|\Z))"
+    ),
+    # ARTICLE V, Article Ten, Part B
+    (
+        rf"(?P<art>(?:(?P<artw>(?i:article|part|title|chapter|item))[ ]{{1,4}}(?P<artn>{_NUMERAL})"
+        rf"|(?i:part)[ ]{{1,4}}(?P<partn>[A-Z]))(?P<arta>(?<=\d)[A-Z])?(?![A-Za-z0-9])(?!\.\d))"
+    ),
     # Section 4
     (
-        rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z])|(?i:{_WORDS})\b)"
-        r"(?![A-Za-z0-9])(?!\.\d))"
+        rf"(?P<sec>(?:{_KEYWORD})[ ]{{0,4}}(?P<secn>\d{{1,3}}|[IVX]{{1,6}}(?![A-Za-z])|(?i:{NUMBER_WORDS})\b)"
+        r"(?P<seca>(?<=\d)[A-Z])?(?![A-Za-z0-9])(?!\.\d))"
     ),
     # 5.2, Section 5.2, "2. 2. 1." as some scans print it; no date, amount or share
     (
@@ -83,7 +97,7 @@ _FORMS = (
     # a.  a)  A.  IV.
     (
         r"(?P<half>(?P<halfn>(?P<twice>[A-Za-z])(?P=twice)|[A-Z]|[a-z]|[ivx]{1,7}|[IVXL]{1,7})(?P<halfm>[.)])"
-        r"(?:(?=[ ])|(?<=\))(?=[A-Z\"“])))"
+        r"(?:(?=[ ])|(?<=\))(?=[A-Z\"“])|(?<=[IVXL]{2}\.)(?=[A-Z][a-z]{2})))"
     ),
     rf"(?P<circ>[{_SIGNS}])[.、]?",
 )
@@ -140,10 +154,11 @@ def label_at(folded: str, position: int, text: str) -> Label | None:
     if not readings:
         return None
     end = match.end()
-    has_keyword = bool(match["decw"] or match["sec"] or match["art"] or match["zh"] or match["sched"] or match["annex"])
+    has_keyword = bool(match["decw"] or match["sec"] or match["art"] or match["zh"] or _is_schedule(match))
     number = text[position:end].rstrip()
     if not match["par"] and not match["zhp"]:
-        number = number.rstrip(".、．:：)）")
+        # the bracket of "Schedule 1.1(a)" closes one that the label opens
+        number = number.rstrip(".、．:：" if re.search(r"[(（][^()（）]*[)）]$", number) else ".、．:：)）")
     elif folded[end : end + 1] == ".":
         end += 1
     if match["dec"] or match["sec"] or match["art"]:
@@ -181,13 +196,13 @@ def _squeezed(number: str) -> str:
 def _numeral(text: str) -> int | None:
     if text.isdigit():
         return int(text)
-    return WORD_NUMBERS.get(text.lower()) or roman_number(text)
+    return word_number(text) or roman_number(text)
 
 
 def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
     if match["zh"]:
         return _zh_readings(match)
-    if match["annex"] or match["sched"]:
+    if _is_schedule(match):
         return _schedule_readings(match)
     if match["par"]:
         return _letter_readings(match["parn"], "()")
@@ -203,7 +218,7 @@ def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
     if match["circ"]:
         sign = enclosed_number(match["circ"])
         return _one(*sign) if sign else ()
-    return _one(*_simple_reading(match), letter_number(match["onea"] or "") or 0)
+    return _one(*_simple_reading(match), letter_number(match["onea"] or match["seca"] or match["arta"] or "") or 0)
 
 
 def _simple_reading(match: re.Match[str]) -> tuple[str, int | None]:
@@ -212,6 +227,9 @@ def _simple_reading(match: re.Match[str]) -> tuple[str, int | None]:
         return "zh-list", han_number(match["dunn"])
     if match["zhp"]:
         return "zh-paren", han_number(match["zhpn"])
+    if match["partn"]:
+        letter = match["partn"]  # Part C follows Part B far more often than it is the hundredth
+        return "part", roman_number(letter) if letter in "IVX" else letter_number(letter)
     if match["art"]:
         return {"article": "article", "item": "item"}.get(match["artw"].lower(), "part"), _numeral(match["artn"])
     if match["sec"]:
@@ -227,15 +245,21 @@ def _zh_readings(match: re.Match[str]) -> tuple[Reading, ...]:
     value = han_number(match["zhn"])
     if value is None:
         return ()
-    inserted = han_number(match["zhs"]) if match["zhs"] else None
+    inserted = han_number(match["zhs"] or match["zhd"] or "")
     values = (value,) if inserted is None else (value, inserted)
     style = "zh-subpart" if match["zhu"] == "分编" else _ZH_STYLES[match["zhu"]]
     return (Reading(style, values),)
 
 
+def _is_schedule(match: re.Match[str]) -> bool:
+    return bool(match["sched"] or match["annex"] or match["nth"] or match["only"])
+
+
 def _schedule_readings(match: re.Match[str]) -> tuple[Reading, ...]:
-    numeral = (match["schedn"] or match["annexn"] or "1").strip('"')
-    value = han_number(numeral) or roman_number(numeral) or letter_number(numeral[:1])
+    if match["nthn2"] and word_number(match["nthn2"]) is None:
+        return ()  # "PRICE SCHEDULE"
+    numeral = (match["schedn"] or match["annexn"] or match["nthn"] or match["nthn2"] or "1").strip('"')
+    value = han_number(numeral) or word_number(numeral) or roman_number(numeral) or letter_number(numeral[:1])
     return (Reading("schedule", (value or 1,)),)  # schedules need not come in order
 
 

@@ -15,10 +15,32 @@ _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000
 _ROMAN_FORM = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})\Z")
 _CARDINALS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
+    "eighteen nineteen"
 )
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
-WORD_NUMBERS = {word: n for words in (_CARDINALS, _ORDINALS) for n, word in enumerate(words.split(), start=1)}
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SIMPLE = {word: n for words in (_CARDINALS, _ORDINALS) for n, word in enumerate(words.split(), start=1)}
+_ROUND = {ten: 10 * n for n, ten in enumerate(_TENS, start=2)}
+_ROUND |= {f"{ten[:-1]}ieth": number for ten, number in _ROUND.items()}
+_ONES = "|".join(word for word, n in _SIMPLE.items() if n < 10)
+# a number in words from one to ninety-nine or first to ninety-ninth, for the middle of a pattern without case
+NUMBER_WORDS = rf"(?:{'|'.join(_TENS)})(?:[ ]?[-–][ ]?|[ ])(?:{_ONES})\b|" + "|".join(
+    sorted({**_SIMPLE, **_ROUND}, key=len, reverse=True)
+)
+
+
+def word_number(words: str) -> int | None:
+    """Value of a number in words ("ten", "Twenty-First", "THIRTY TWO"); None when it is none."""
+    parts = re.split(r"[\s–-]+", words.lower())
+    if len(parts) == 1:
+        return _SIMPLE.get(parts[0]) or _ROUND.get(parts[0])
+    ten, one = _ROUND.get(parts[0]), _SIMPLE.get(parts[1])
+    return ten + one if ten is not None and one is not None and one < 10 and len(parts) == 2 else None
+
+
 # style of an enclosed sign -> its characters, as a range of a regular expression
 ENCLOSED = {"circled": "①-⑳", "circled()": "⑴-⒇", "circled.": "⒈-⒛", "zh-circled": "㈠-㈩", "upper-roman-sign": "Ⅰ-Ⅻ"}
 

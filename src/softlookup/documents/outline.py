@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from softlookup.documents.automatic import Lists, place
+from softlookup.documents.heading_lists import HEADING_LISTS, heads_decimals, holds_decimal, is_multipart
 from softlookup.documents.model import LabelSource
 
 _RANK = {
@@ -86,7 +87,7 @@ def _resume(nodes: Sequence[Node], stack: list[int], index: int, latest: dict[st
     if not node.style.startswith("decimal1") or before is None or before in stack or node.list_id:
         return
     is_next = nodes[before].values == (node.values[0] - 1,)
-    foreign = bool(stack) and _is_multipart(nodes[stack[-1]]) and nodes[stack[-1]].values[0] != node.values[0] - 1
+    foreign = bool(stack) and is_multipart(nodes[stack[-1]]) and nodes[stack[-1]].values[0] != node.values[0] - 1
     if is_next and foreign and all(nodes[at].style != node.style for at in stack):
         above = nodes[before].parent
         del stack[stack.index(above) + 1 if above in stack else 0 :]
@@ -111,17 +112,13 @@ def _outer_styles(nodes: Sequence[Node]) -> frozenset[tuple[str, str]]:
 
     So "I." is above "A." in a contract whose recitals are lettered before "I." comes.
     """
-    styles = {node.style for node in nodes if node.values and node.style not in _RANK and not _is_multipart(node)}
+    styles = {node.style for node in nodes if node.values and node.style not in _RANK and not is_multipart(node)}
     return frozenset(
         (above, below)
         for above in styles & _LIST_STYLES
         for below in styles
         if above != below and _holds(nodes, above, below)
     )
-
-
-def _is_multipart(node: Node) -> bool:
-    return node.style.startswith("decimal") and len(node.values) > 1
 
 
 def _holds(nodes: Sequence[Node], above: str, below: str) -> bool:
@@ -206,12 +203,15 @@ def _is_outer_list(nodes: Sequence[Node], index: int, top: Node) -> bool:
 def _pop_decimal(nodes: Sequence[Node], stack: list[int], index: int) -> None:
     node = nodes[index]
     values = node.values
+    holds = holds_decimal(nodes, stack, index)
 
     def inside(top: Node) -> bool:
         if top.style in ("heading", "schedule"):
             return False
         if top.style.startswith("decimal"):
             return not _is_parent(top, node)
+        if top.style in HEADING_LISTS:
+            return not holds
         if top.style in _RANK:
             # Section 5 holds 5.1, ARTICLE V holds 5.1 and 1.; Section 4 does not hold 5.1
             return len(values) > 1 and top.style in ("section", "zh-article") and top.values[:1] != values[:1]
@@ -238,7 +238,9 @@ def _pop_simple_number(nodes: Sequence[Node], stack: list[int], index: int) -> N
         # value == its own first part: a heading that the page layout put after its first sub-clauses
         near = open_node.values[:1] == (value - 1,) or (value > 1 and open_node.values[:1] == (value,))
         if multipart and near and not _has_own_number(nodes, stack[:depth], open_node):
-            del stack[depth:]
+            above = nodes[stack[depth - 1]] if depth else None  # "3、" after 二、 with 2.1: the same list, printed anew
+            is_beside = above is not None and above.style == "zh-list" and above.values == (value - 1,)
+            del stack[depth - is_beside :]
             return
     _pop_listed(nodes, stack, index)
 
@@ -282,6 +284,8 @@ def _pop_listed(nodes: Sequence[Node], stack: list[int], index: int) -> None:
     """(b) continues an open (a); a new (a) replaces an open list of its kind or opens one inside another."""
     if _continue_open(nodes, stack, index):
         return
+    if heads_decimals(nodes, index):
+        del stack[next((depth for depth, at in enumerate(stack) if is_multipart(nodes[at])), len(stack)) :]
     node = nodes[index]
     innermost = next(iter(_open_lists(nodes, stack, node)), None)
     if innermost is None:

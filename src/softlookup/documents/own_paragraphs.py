@@ -107,7 +107,9 @@ class _Paragraphs:
         found = [
             block
             for block in self._inside(node.start, end)
-            if self._is_sentence(block, node) and not self._in_list(block.span.start, index, last)
+            if block.span.start not in self._made  # an article around this one has it already
+            and self._is_sentence(block, node)
+            and not self._in_list(block.span.start, index, last)
         ]
         if not found:
             return

@@ -12,9 +12,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from softlookup.documents.numbering import FOLD, han_number, roman_number
+from softlookup.documents.writing import simplified
 
 ZH_DIGITS = "〇○零一二三四五六七八九十百千两壹贰叁肆伍陆柒捌玖拾佰"
 _NAMESPACE_WORDS = "schedule|exhibit|annexure|annex|appendix|attachment|附件|附表|附录|附则"
+_NAMESPACES = frozenset(_NAMESPACE_WORDS.split("|"))
 _EN_WORD = re.compile(
     rf"(section|sec\.|clause|article|art\.|paragraph|sub-?section|sub-?clause|sub-?paragraph|sub-?division|part|chapter|§|{_NAMESPACE_WORDS})s?\s*",
     re.IGNORECASE,
@@ -22,12 +24,29 @@ _EN_WORD = re.compile(
 # lower-case "i" is a list letter and stays as printed; so do the single letters C, D, L and M
 _ROMAN = re.compile(r"[IVX]|(?=.{2})[IVXLC]+")
 _ZH_STEP = re.compile(
-    rf"第\s*([{ZH_DIGITS}\d.]+|\([{ZH_DIGITS}\d]+\))\s*(分编|[编章节条款项目])(?:之([{ZH_DIGITS}]+))?"
+    rf"第\s*(\d{{1,3}}-\d{{1,2}}(?=\s*条)|[{ZH_DIGITS}\d.]+|\([{ZH_DIGITS}\d]+\))\s*(分编|[编章节条款项目])(?:之([{ZH_DIGITS}]+))?"
     rf"|(?<=[条款项)])\s*\(([{ZH_DIGITS}\d]+|[a-z]{{1,4}})\)\s*[款项目]?"
 )
 # 第5.2(a)条: a decimal number with its items inside the step
 _ZH_LETTERED = re.compile(r"第?\s*(\d+(?:\.\d+)*\s*(?:\(\s*[^()\s]{1,6}\s*\)\s*)*)[条款项]")
 _PLAIN = re.compile(r"[^()\s]*\)?\s*(?:\(\s*[^()\s]{1,6}\s*\)\s*)*")
+# fmt: off
+_CARDINALS = (
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+)
+# fmt: on
+_WORD_VALUES = {word: str(n) for words in (_CARDINALS, _ORDINALS) for n, word in enumerate(words, 1)}
+ORDINAL = "|".join(_ORDINALS)
+# THE SECOND SCHEDULE
+_ORDINAL_SPACE = re.compile(
+    rf"(?:the\s+)?({ORDINAL})\s+(schedule|exhibit|annexure|annex|appendix|attachment)", re.IGNORECASE
+)
 _KINDS = {"article": "article", "art.": "article", "part": "part", "chapter": "chapter"} | {
     "分编": "subpart", "编": "part", "章": "chapter", "节": "division",
     "条": "clause", "款": "item", "项": "item", "目": "item",
@@ -53,7 +72,7 @@ class LabelKey(NamedTuple):
     @property
     def opens_namespace(self) -> bool:
         """Whether the labels below this one count from the start again (schedules, exhibits, annexes)."""
-        return re.fullmatch(_NAMESPACE_WORDS, self.kind) is not None
+        return self.kind in _NAMESPACES
 
 
 def number_value(numeral: str) -> str:
@@ -62,6 +81,8 @@ def number_value(numeral: str) -> str:
     >>> number_value("五百一十"), number_value("IV"), number_value("8"), number_value("ii")
     ('510', '4', '8', 'ii')
     """
+    if numeral.lower() in _WORD_VALUES:
+        return _WORD_VALUES[numeral.lower()]
     value = han_number(numeral)
     if value is None and _ROMAN.fullmatch(numeral):
         value = roman_number(numeral)
@@ -80,7 +101,10 @@ def label_key(printed: str) -> LabelKey | None:
     True
     """
     # a Cyrillic "(а)" is found under the Latin one that it looks like
-    text = unicodedata.normalize("NFKC", printed).translate(FOLD).strip().strip(".、:,;\"“”' ")
+    text = simplified(unicodedata.normalize("NFKC", printed).translate(FOLD)).strip().strip(".、:,;\"“”' ")
+    ordinal = _ORDINAL_SPACE.fullmatch(text)
+    if ordinal:
+        return LabelKey(ordinal[2].lower(), (number_value(ordinal[1]),))
     lettered = _ZH_LETTERED.fullmatch(text)
     text = lettered.group(1).strip() if lettered and "(" in text else text
     steps = list(_ZH_STEP.finditer(text))

@@ -19,6 +19,7 @@ DOTTED = (
 )
 LETTER = (
     r"(?:(?:[A-Z]|[IVX]{1,5})(?:\.(?:\d{1,3}|[A-Z])){1,9}(?![^\W\u4e00-\u9fff]|[’'&])"  # A.1.2, II.B
+    r"|(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Twelve)(?![\w’'-])(?!\s(?:Hundred|and\s[A-Z]))"
     r"|[\"“]?(?:[IVXLC]{1,7}|[A-Z])(?:-\d+)?(?![^\W\u4e00-\u9fff]|[’'&])[\"”]?)"
 )
 SPACES = ("Schedules?", "Exhibits?", "Annex(?:es)?", "Annexures?", "Appendix", "Appendices", "Attachments?")
@@ -141,7 +142,13 @@ def as_range(member: tuple[Span, LabelKey, LabelKey | None]) -> tuple[Span, Labe
         first, second = (tuple(label.split(".")) for label in decimals.groups())
         if len(first) == len(second) and first[:-1] == second[:-1] and int(first[-1]) < int(second[-1]):
             return span, key._replace(parts=first), key._replace(parts=second)
-    if last is None and ends and len(key.parts) == 1 and key.kind == "clause" and int(ends[1]) < int(ends[2]):
+    if (
+        last is None
+        and ends
+        and len(key.parts) == 1
+        and key.kind in ("clause", "article")
+        and int(ends[1]) < int(ends[2])
+    ):
         return span, key._replace(parts=(ends[1],)), key._replace(parts=(ends[2],))
     return member
 

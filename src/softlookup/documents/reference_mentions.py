@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from softlookup.documents.model import Span
-from softlookup.documents.reference_labels import LabelKey, head_length, label_key
+from softlookup.documents.reference_labels import ORDINAL, LabelKey, head_length, label_key
 from softlookup.documents.reference_members import (
     DOTTED,
     END,
@@ -22,6 +22,7 @@ from softlookup.documents.reference_members import (
     members_of,
 )
 from softlookup.documents.reference_outside import named_after, named_before
+from softlookup.documents.reference_papers import Papers
 
 _MENTION_EN = re.compile(
     rf"(?=[A-Za-z§])(?<![A-Za-z0-9_-])(?P<word>(?i:{WORD}))\s*(?:[\"“](?=\())?"
@@ -34,6 +35,15 @@ _OF_CLAUSE = re.compile(
 _TO_SCHEDULE = re.compile(
     rf"\s+to\s+(?P<word>(?i:{'|'.join(SPACES)}))\s+(?P<label>{DOTTED}|{LETTER}){END}"
 )  # Annex A to Schedule 2
+_ORDINAL_SPACE = (
+    rf"(?:(?i:the)\s+)?(?i:{ORDINAL})\s+"
+    r"(?:Schedule|Exhibit|Annex|Appendix|SCHEDULE|EXHIBIT|ANNEX|APPENDIX)\b(?!\s+[\dA-Z]\b)"
+)
+_OF_ORDINAL = re.compile(rf"\s+(?:of|to|in)\s+(?P<space>{_ORDINAL_SPACE})")  # paragraph 1 of the First Schedule
+_IN_ORDINAL = re.compile(
+    rf"(?<![\w-])(?P<space>{_ORDINAL_SPACE})"
+    rf"(?:\s*,\s*(?:at\s+)?(?P<word>(?i:{'|'.join(INNER)}|Part))\s+(?P<label>{DOTTED}|{LETTER}){END})?"
+)
 # Exhibit 11 Clause 1.2; Annex I, Part 2; after a comma only what is smaller than a clause
 _INSIDE = re.compile(
     rf"(?:\s+(?P<word>(?i:{'|'.join(INNER)}|Parts?|Secs?\.|§§?))|\s*,\s*(?P<small>(?i:Part|Paragraph|Para\.)))"
@@ -63,6 +73,16 @@ _LIST_ENTRY = re.compile(
 )
 _SENTENCE_BEFORE = re.compile(r"(?<![\w-])[a-z]+[\s(,“\"]+$")  # "as in Appendix B - Marks" is no entry
 _DASHED_TITLE = re.compile(r"[ ]{1,3}[-–—][ ]{1,3}[A-Z]")  # SCHEDULE B - Marks SCHEDULE C - Domain Names
+# "Clause 3. Payment" at the start of a line: the heading of a clause of the paper that is amended
+_QUOTED_HEADING = re.compile(r"(?:[.:]|\s[-–—])?[ \t]+[A-Z(]|[.:]?[ \t]*\n")
+# "Clause 1 applies." begins a paragraph with a reference; a heading goes on with a capital or a full stop
+_SENTENCE_AFTER = re.compile(
+    r"(?:,[ ]|[ ]\([A-Z][^()\n]{1,60}\)[ ,]{1,2}|[ ])"
+    r"(?:and|or|to|through|of|above|below|hereof|shall|will|may|must|is|are|was|were|has|"
+    r"have|does|do|did|applies|apply|survives?|governs?|contains?|sets?|states?|provides?|requires?|prevails?|remains?|"
+    r"continues?|ceases?|limits?|takes?|as|in|which|does|relates?|creates?|deals?|describes?|lists?|also|only|"
+    r"cannot|binds?|expires?|ends?|overrides?)\b"
+)
 _LABEL_WITHIN = 200  # characters: a label farther from its line start is a mention
 _LETTERS = re.compile(r"[A-Za-z]+|§")
 _THIS_BEFORE = re.compile(r"\bthis\s+$", re.IGNORECASE)
@@ -91,29 +111,50 @@ class Mention(NamedTuple):
     bare: bool = False
 
 
-def english_mentions(text: str) -> Iterator[Mention]:
-    """Mentions such as "Section 5.1(a)", each member of a list of its own, ranges as one."""
-    title = " ".join(text[:600].lower().split())
+def english_mentions(text: str, papers: Papers | None = None) -> Iterator[Mention]:
+    """Mentions such as "Section 5.1(a)", each member of a list of its own, ranges as one.
+
+    ``papers`` tell which contract is this one; without them only the text does, and not its defined terms.
+    """
+    papers = Papers(text) if papers is None else papers
     end = 0
     for match in _MENTION_EN.finditer(text):
         if match.start() < end or _is_printed_label(text, match) or _is_commission(text, match):
             continue
         if match["label"].startswith("(s)") and match.end("word") == match.start("label"):
             continue  # article(s)
-        nested = _nested(text, match)
-        found = [nested] if nested else _listed(text, match, title)
+        nested = _nested(text, match, papers)
+        found = [nested] if nested else _listed(text, match, papers)
         yield from found
         end = max((mention.span.end for mention in found), default=end)
     for match in _PART_OF.finditer(text):
-        yield from _listed(text, match, title)
+        yield from _listed(text, match, papers)
+    yield from _ordinal_spaces(text, papers)
     for match in _BARE.finditer(text):
         key = label_key(match.group())
         if key is not None and _BARE_BEFORE.search(text, max(0, match.start() - 8), match.start()):
-            external = named_after(text, match.end(), title) or named_before(text, match.start())
+            external = named_after(text, match.end(), papers) or named_before(text, match.start(), papers)
             yield Mention(Span(*match.span()), key, external=external, head=2, bare=True)
 
 
-def _nested(text: str, match: re.Match[str]) -> Mention | None:
+def _ordinal_spaces(text: str, papers: Papers) -> Iterator[Mention]:
+    """Mentions such as "the Second Schedule" and "the Second Schedule, paragraph 1"."""
+    for match in _IN_ORDINAL.finditer(text):
+        outer = label_key(match["space"])
+        line = text[max(0, match.start() - _LABEL_WITHIN) : match.start()].rpartition("\n")[2]
+        if outer is None or not line.strip(" #*|\t"):
+            continue  # the heading of the schedule
+        external = named_before(text, match.start(), papers) or named_after(text, match.end(), papers)
+        key = key_of(match["word"], match["label"]) if match["word"] else None
+        span = Span(match.start("space"), match.end())
+        if key is None:
+            yield Mention(span, outer, external=external)
+        else:
+            head = max(1, head_length(match["label"]))
+            yield Mention(span, key, external=external, within=(outer,), head=head)
+
+
+def _nested(text: str, match: re.Match[str], papers: Papers) -> Mention | None:
     """Exhibit 11 Clause 1.2: one label inside another."""
     outer = key_of(match["word"], match["label"])
     if outer is None or not outer.opens_namespace:
@@ -123,21 +164,22 @@ def _nested(text: str, match: re.Match[str]) -> Mention | None:
     if inside is None or key is None:
         return None
     span = Span(match.start(), inside.end("label"))
-    external = named_before(text, match.start()) or named_after(text, span.end, "")
+    external = named_before(text, match.start(), papers) or named_after(text, span.end, papers)
     return Mention(span, key, external=external, within=(outer,), head=max(1, head_length(inside["label"])))
 
 
-def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
+def _listed(text: str, match: re.Match[str], papers: Papers) -> list[Mention]:
     """Every label of the list that begins at ``match``, mostly one."""
     members = list(members_of(text, match))
     if not members:
         return []
     words = _words(text, members)
     end = members[-1][0].end
-    outside = named_before(text, match.start())
+    outside = named_before(text, match.start(), papers)
     holders, whole, first = _holder(text, end)
     several = _shares_holder(text, members)
-    outside_after = named_after(text, whole, title)
+    shared = several and is_plural(match["word"]) and len(set(words)) == 1
+    outside_after = named_after(text, whole, papers)
     own = bool(_THIS_BEFORE.search(text, max(0, match.start() - 8), match.start()))
     mentions: list[Mention] = []
     head = 0
@@ -148,7 +190,8 @@ def _listed(text: str, match: re.Match[str], title: str) -> list[Mention]:
         label = re.sub(r"^[^\d(]+", "", text[span.start : span.end])
         if not label.startswith("("):  # "(b)" after 5.1(a) keeps the head of the list
             head = min(head_length(label.split()[0]), len(key.parts)) if label else 1
-        held = bool(holders) and (span.end == end or key.kind == "item")
+        # "paragraphs 1 and 3 of Schedule 2" are both in Schedule 2
+        held = bool(holders) and (span.end == end or key.kind == "item" or shared)
         within = holders if held else ()
         place = Span(span.start, whole) if held and span.end == end and not several else span
         listed = len(members) > 1
@@ -180,6 +223,13 @@ def _holder(text: str, end: int) -> tuple[tuple[LabelKey, ...], int, int]:
     holders: list[LabelKey] = []
     start = end
     while len(holders) < _HOLDERS_MOST:
+        ordinal = _OF_ORDINAL.match(text, end)
+        space = label_key(ordinal["space"]) if ordinal else None
+        if ordinal is not None and space is not None:
+            start = start if holders else ordinal.start("space")
+            holders.insert(0, space)
+            end = ordinal.end()
+            continue
         match = _OF_CLAUSE.match(text, end) or _TO_SCHEDULE.match(text, end)
         outer = key_of(match["word"], match["label"]) if match else None
         if match is None or outer is None or outer.kind == "item":
@@ -208,12 +258,16 @@ def _is_printed_label(text: str, match: re.Match[str]) -> bool:
     line_start = text.rfind("\n", max(0, match.start() - _LABEL_WITHIN), match.start()) + 1
     if line_start == 0 and match.start() > _LABEL_WITHIN:
         return False
-    if text[line_start : match.start()].strip(" \t#>*|"):
-        return False
+    lead = text[line_start : match.start()].strip(" \t#>*|")
+    if lead:
+        return lead in ("“", '"') and not is_plural(word) and _QUOTED_HEADING.match(text, match.end()) is not None
     earlier = text[max(0, line_start - 80) : line_start].rstrip(" \t")
     fresh = not earlier.strip() or earlier.endswith("\n\n") or earlier.rstrip()[-1:] in ".;:。；："
     rest = text[match.end() : match.end() + 4]
-    return (fresh or bool(re.match(r"\.?(?:\s{2,}|\t|\n)", rest))) and not word.lower().endswith("s")
+    in_sentence = _SENTENCE_AFTER.match(text, match.end()) is not None
+    return (
+        not in_sentence and (fresh or bool(re.match(r"\.?(?:\s{2,}|\t|\n)", rest))) and not word.lower().endswith("s")
+    )
 
 
 def _is_commission(text: str, match: re.Match[str]) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from softlookup.documents.model import Span
+from softlookup.documents.model import DefinedTerm, Span
 from softlookup.documents.reference_labels import ZH_DIGITS, LabelKey, head_length, label_key
 from softlookup.documents.reference_mentions import Mention
 from softlookup.documents.writing import has_chinese
 
-_NUM = rf"[{ZH_DIGITS}\d０-９]+(?:[.．][\d０-９]+)*"
+# 第3-1条 was put in after 第3条, as 第三条之一 was; 第3-5条 is a range (``_shared_step``)
+_NUM = rf"(?:\d{{1,3}}-\d{{1,2}}(?=\s*条)|[{ZH_DIGITS}\d０-９]+(?:[.．][\d０-９]+)*)"
 _ITEM = rf"[（(]\s?(?:[{ZH_DIGITS}\d０-９]{{1,4}}|[a-zA-Z]{{1,4}})\s?[)）]"
 _ONE = rf"(?:{_NUM}(?:{_ITEM})*|{_ITEM})"
 _MANY_GLUE = r"\s*(?:、|和|及|与|或|以及|或者|至|到|~|～|—|-)(?:\s*第)?\s*"  # blanks have one place each
@@ -26,7 +27,7 @@ _MENTION = re.compile(
     rf"|(?P<bare>{_ITEM})\s*(?:款|项(?!目))"
 )
 _GLUE = re.compile(
-    r"\s*(?:[、和与及或至到，]|以及|和/或|或者|直至|~|～|—+|-|\s)\s*(?:按照|依照|根据)?(?:本合同|本协议|本法)?(?:的|之)?\s*"
+    r"\s*(?:[、和与及或至到，]|以及|和/或|或者|直至|~|～|—+|-|\s)\s*(?:按照|依照|根据)?(?:本合同|本协议|本契约|本法)?(?:的|之)?\s*"
 )
 _RANGE = re.compile(r"至|到|~|～|—|-")
 _BASE = re.compile(r"(?P<which>本|前|上一?|下一?|该|同)(?P<unit>条|款|项|章|节|编)(?:的|之|中)?\s*$")
@@ -40,9 +41,14 @@ _OTHER_PAPER = re.compile(
     r"(?:的|之|中)?\s*$"
 )
 _OWN = re.compile(
-    r"(?:本法|本条例|本办法|本合同|本协议|本规定|本规则|本章程|本租约|依法|无法|方法|以法)\s*(?:的|中|项下|之)?\s*$"
+    r"(?:本法|本条例|本办法|本合同|本协议|本契约|本合约|本规定|本规则|本章程|本租约|依法|无法|方法|以法)\s*(?:的|中|项下|之)?\s*$"
 )
 _LABEL_LINE = re.compile(r"(?:^|\n)[#>*\s　]*$")
+# “第三条 付款 at the start of a line: the heading of a clause of the paper that is amended
+_QUOTED_LINE = re.compile(r"(?:(?:^|\n)[#>*\s　]*|[为為][:：]\s?)[“\"「『]$")
+_ADDED = re.compile(r"(?:[中后之的]{0,2})(?:增加|新增|增补|补充|增设)(?:一款|一项)?(?:作为)?")  # 原合同第五条增加第四款
+_PAPER_TERM = re.compile(r"(?!本).{1,14}(?:合同|协议|合约|契约|租约|订单|保单|章程|文件)(?:书)?")
+_PAPER_DEFINED = re.compile(r"(?:》|(?:签订|签署|订立|签定)的?[^。；，]{1,40})[^。；，》]{0,30}[（(][^（()）]{0,10}$")
 _TITLE_MOST = 30  # characters
 _TITLE_WITHIN = 200  # characters in which the document says what it is
 _GLUE_MOST = 12  # characters between two members of a list
@@ -54,14 +60,18 @@ class _Previous(NamedTuple):
     unit: str  # the last unit of the label: 条, 款, 项
 
 
-def chinese_mentions(text: str) -> Iterator[Mention]:
-    """Mentions such as 第五条第二款, 第五条（二）, 附件一第3条 and 8.2条; a list member may lack the 条."""
+def chinese_mentions(text: str, terms: Sequence[DefinedTerm] = ()) -> Iterator[Mention]:
+    """Mentions such as 第五条第二款, 第五条（二）, 附件一第3条 and 8.2条; a list member may lack the 条.
+
+    ``terms`` tell which papers are others: 借款人与银行签订的《融资合同》（以下简称“融资合同”）.
+    """
     if not has_chinese(text):
         return
     previous: _Previous | None = None
     pending: Mention | None = None
+    papers = _other_papers(text, terms)
     for match in _MENTION.finditer(text):
-        for mention in _members(text, match, previous):
+        for mention in _members(text, match, previous, papers):
             glue = text[pending.span.end : mention.span.start] if pending else ""
             if pending and pending.last is None and len(glue) <= 6 and _GLUE.fullmatch(glue) and _RANGE.search(glue):
                 pending = pending._replace(span=Span(pending.span.start, mention.span.end), last=mention.key)
@@ -75,16 +85,32 @@ def chinese_mentions(text: str) -> Iterator[Mention]:
         yield pending
 
 
-def _members(text: str, match: re.Match[str], previous: _Previous | None) -> Iterator[Mention]:
+def _other_papers(text: str, terms: Sequence[DefinedTerm]) -> tuple[str, ...]:
+    """Names of papers that are defined as others, by their title in 《》 or as one that was signed."""
+    if not terms or not has_chinese(text):
+        return ()
+    named = (text[term.span.start : term.span.end].strip("《》") for term in terms)
+    return tuple(
+        name
+        for name, term in zip(named, terms, strict=True)
+        if term.kind in ("short_name", "parenthetical")
+        and _PAPER_TERM.fullmatch(name)
+        and _PAPER_DEFINED.search(text, max(0, term.span.start - 100), term.span.start)
+    )
+
+
+def _members(text: str, match: re.Match[str], previous: _Previous | None, papers: tuple[str, ...]) -> Iterator[Mention]:
     start = match.start()
     before = text[max(0, start - 24) : start]
     if _LABEL_LINE.search(before) and re.match(r"[\s　:：]", text[match.end() : match.end() + 1] or "\n"):
         return  # the label of a clause or of a line of the table of contents
+    if _QUOTED_LINE.search(before) and re.match(r"[\s　:：]", text[match.end() : match.end() + 1] or "\n"):
+        return  # a heading that the amendment quotes
     glue = text[previous.mention.span.end : start] if previous else ""
     listed = previous if previous and len(glue) <= _GLUE_MOST and _GLUE.fullmatch(glue) else None
     if match["bare"] and not listed and not _BASE.search(before):
         return
-    external = listed.mention.external if listed else _is_outside(text, before)
+    external = listed.mention.external if listed else _is_outside(text, before, papers)
     outer, inner = (label_key(match[group]) if match["inner"] else None for group in ("annex", "inner"))
     if outer is not None and inner is not None:  # 附件一附表A
         yield Mention(Span(start, match.end()), inner, external=external, within=(outer,))
@@ -95,15 +121,18 @@ def _members(text: str, match: re.Match[str], previous: _Previous | None) -> Ite
         yield from _placed(mention, text, match, listed, previous)
 
 
-def _is_outside(text: str, before: str) -> bool:
+def _is_outside(text: str, before: str, papers: tuple[str, ...]) -> bool:
     """Whether the words before a label name a statute or another paper."""
     if _EXTERNAL.search(before) and not _OWN.search(before):
         return True
-    paper = _OTHER_PAPER.search(before)
-    if paper is None:
+    defined = re.sub(r"(?:的|之|中)?\s*$", "", before)
+    paper = next((name for name in papers if defined.endswith(name) and not defined.endswith(f"本{name}")), "")
+    match = None if paper else _OTHER_PAPER.search(before)
+    paper = match["paper"] if match else paper
+    if not paper:
         return False
     titles = (line for line in text[:_TITLE_WITHIN].split("\n") if len(line) <= _TITLE_MOST)
-    return not any(line.strip("# *　").endswith(paper["paper"]) for line in titles)
+    return not any(line.strip("# *　").endswith(paper) for line in titles)
 
 
 def _placed(
@@ -129,6 +158,9 @@ def _placed(
             yield _continued(mention, listed.mention, depth)
         else:
             which, unit = (found["which"], found["unit"]) if found else ("本", "条")
+            if previous and previous.mention.external and not found:
+                added = _ADDED.fullmatch(text, previous.mention.span.end, start)
+                mention = mention._replace(external=added is not None)
             step = -1 if which[0] in "前上" else 1 if which[0] == "下" else 0
             yield mention._replace(base=(step, unit))
 
@@ -184,6 +216,7 @@ def _keys(match: re.Match[str]) -> Iterator[tuple[Span, LabelKey, str]]:
             yield Span(first, end), key, label
 
 
+_INSERTED = re.compile(r"第\s*(\d{1,3})-(\d{1,2})\s*条")
 _SHARED = re.compile(rf"第\s*{_ONE}(?:{_MANY_GLUE}{_ONE}){{1,9}}\s*(?P<unit>{_UNIT})$")
 
 
@@ -191,6 +224,9 @@ def _shared_step(printed: str) -> re.Match[str] | None:
     """The last step, when several numbers share its unit."""
     starts = [match.start() for match in re.finditer(r"第", printed)]
     for start in starts:
+        inserted = _INSERTED.match(printed, start)
+        if inserted and int(inserted[2]) <= int(inserted[1]):
+            continue  # 第3-1条 is one article; 第3-5条 is three
         match = _SHARED.match(printed, start)
         if match:
             return match

@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator
 
 from softlookup.documents.model import Span
+from softlookup.documents.reference_papers import Papers
 from softlookup.documents.writing import has_english
 
 # "of the Exchange Act", "of the Company Disclosure Letter"; a heading in parentheses may stand between
 _OF_OTHER = re.compile(
     r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?(?:(?:of|to|under|in)\s+|of(?=the\s))"
-    r"(?P<article>the\s+|such\s+|that\s+certain\s+|its\s+|their\s+|each\s+|an?\s+)?"
+    r"(?P<article>the\s+|such\s+|that\s+(?:certain\s+)?|those\s+|another\s+|any\s+other\s+|its\s+|their\s+|each\s+|an?\s+)?"
     r"(?P<name>(?:[A-Z]|\d+\s+[A-Z])[\w.’'&/-]*(?:\s+(?:[A-Z(][\w.’'&/()-]*|of|and|on|for))*)"
 )
 _OF = re.compile(r"(?:\s*\([^()]{1,60}\))?\s*,?\s*(?:inclusive\s*,?\s*)?of\b")
@@ -23,24 +24,24 @@ _PAPER_NAME = re.compile(
     r"\b(?:Agreement|Contract|Lease|Deed|Indenture|Plan|Letter|Schedules?|Memorandum|Act|Code|Law|Rules?|Regulations?|"
     r"Statutes?|ERISA|UCC|Report|Form|Filing|Registration\s+Statement)\b"
 )
-_ELSEWHERE = re.compile(r"\s*,?\s*(?:et\.?\s+seq|thereof\b|thereunder\b)")
-_OWN_NAMES = re.compile(
-    r"(?:this|agreement|contract|terms|lease|deed|framework\s+terms|standard\s+terms|msa|mnda|section|article|"
-    r"clause|schedule|exhibit|annex|appendix|attachment|part|agreement\s+and)\b(?!\s+(?:act|code|law))",
-    re.IGNORECASE,
-)
-# only a paper can be the document itself, called by its title
-_PAPER = re.compile(r"(?:Agreement|Contract|Terms|Lease|Deed|Addendum|Amendment|Licen[cs]e|Policy)$")
+_ELSEWHERE = re.compile(r"\s*,?\s*(?:et\.?\s+seq|thereof\b|thereunder\b|therein\b)")
 _STATUTE_BEFORE = re.compile(
     r"(?:\bCode|\bAct|\bRules?|\bRegulations?|\bTreas\.?\s+Reg\.?|U\.?\s?S\.?\s?C\.?(?:A\.)?|C\.?\s?F\.?\s?R\.?|\bStatutes?|"
-    r"\bOrdinance|\bLaws?|\bStat\.|\bUCC|\bERISA|\bD?FARS?|\bHIPAA|\bDGCL|\bGDPR|\bDirective)"
-    r"\s*,?\s*\(?(?:\((?:EU|EC|UK)\)\s*)?(?:(?:No\.?\s*)?\(?[\d./]+\)?\s*,?\s*)?$"
+    r"\bOrdinance|\bLaws?|\bStat\.|\bUCC|\bERISA|\bD?FARS?|\bHIPAA|\bDGCL|\bGDPR|\bDirective"
+    r"|\b(?:regulation|directive)(?=\s+(?:\((?:EU|EC|UK)\)|\d+/)))"
+    # "the Companies Act 2006. Articles 1 and 3" ends a sentence after the year
+    r"\s*,?\s*\(?(?:\((?:EU|EC|UK)\)\s*)?(?:(?:No\.?\s*)?\(?\d(?:[\d./]*\d)?(?:/[A-Z]{2,3})?\)?\s*,?\s*)?$"
 )
 _OTHER_PAPER_BEFORE = re.compile(
     r"(?:Disclosure\s+(?:Letter|Schedules?|Memorandum)|[A-Z][\w.&]+\s+(?:Letter|Plan|Indenture|Prospectus)|"
     r"Form\s+[A-Z0-9-]{1,8}(?:\s*,\s*Part\s+[\w-]{1,6})?)\s*,?\s*$"
 )
-_ANOTHER = re.compile(r"\b(?:the|that|certain|such|an?|said)\s[\"“]?$")
+# sections 1-3, Companies Act 2006; Articles 1 and 3 GDPR
+_BESIDE = re.compile(
+    r"(?:\s*,\s*|\s+)(?:GDPR|UCC|ERISA|DGCL|CISG|BGB|HGB|TFEU)\b(?=\s*[.,;:)]|\s+[a-z]|\s*$)"
+    r"|\s*,\s*(?:the\s+)?(?:[A-Z][\w’'&-]*\s+(?:(?:and|of|the|for|on)\s+)?){1,8}(?:Act|Code|Ordinance|Order|Regulations?|Rules|Directive)\b"
+    r"(?:\s+\(?(?:19|20)\d\d|(?=\s*[.,;)]))"
+)
 _ITEMS = r"(?:\([a-zA-Z0-9]{1,5}\))*"
 _STATUTORY = (
     r"(?:[A-Z][\w.’'&-]*\s+(?:(?:and|of|the|for|on)\s+)?){0,6}"
@@ -73,15 +74,17 @@ def statute_mentions(text: str) -> Iterator[Span]:
         yield Span(*match.span())
 
 
-def named_before(text: str, start: int) -> bool:
+def named_before(text: str, start: int, papers: Papers) -> bool:
     """Whether the words before place the label in a statute or in another document."""
-    before = text[max(0, start - 60) : start]
-    return bool(_STATUTE_BEFORE.search(before) or _OTHER_PAPER_BEFORE.search(before))
+    before = re.split(r"\n\s*\n", text[max(0, start - 60) : start])[-1]  # a heading "Law" cites no statute
+    if _STATUTE_BEFORE.search(before) or _OTHER_PAPER_BEFORE.search(before):
+        return True
+    return papers.named_before(text, start)
 
 
-def named_after(text: str, end: int, title: str) -> bool:
-    """Whether the words after the last label do so: "of the Exchange Act". ``title`` is the lower-case first page."""
-    if _ELSEWHERE.match(text, end):
+def named_after(text: str, end: int, papers: Papers) -> bool:
+    """Whether the words after the last label do so: "of the Exchange Act", ", Companies Act 2006", "of that lease"."""
+    if _ELSEWHERE.match(text, end) or _BESIDE.match(text, end) or papers.named_after(text, end):
         return True
     match = _OF_OTHER.match(text, end)
     if match is None:
@@ -89,11 +92,4 @@ def named_after(text: str, end: int, title: str) -> bool:
     name = " ".join(match["name"].split()).rstrip(".’'")
     if not _OF.match(text, end) and (not match["article"] or not _PAPER_NAME.search(name)):
         return False
-    names_itself = _PAPER.search(name) is not None and _is_title(name, title)
-    return not _OWN_NAMES.match(name) and not names_itself
-
-
-def _is_title(name: str, first_page: str) -> bool:
-    """Whether the first page calls the document itself so, and not another: "under the Separation Agreement"."""
-    places = [found.start() for found in re.finditer(re.escape(name.lower()), first_page)]
-    return any(not _ANOTHER.search(first_page, max(0, place - 30), place) for place in places)
+    return papers.is_other(name, match["article"] or "")

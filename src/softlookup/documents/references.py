@@ -34,6 +34,7 @@ from softlookup.documents.reference_links import with_links
 from softlookup.documents.reference_mentions import Mention, english_mentions
 from softlookup.documents.reference_mentions_zh import chinese_mentions
 from softlookup.documents.reference_outside import statute_mentions
+from softlookup.documents.reference_papers import Papers
 from softlookup.documents.reference_relative import (
     homes_of,
     levels_called,
@@ -41,13 +42,17 @@ from softlookup.documents.reference_relative import (
     relative_english,
     same_chinese,
 )
+from softlookup.documents.writing import has_chinese, simplified
 
 _THEREOF_WITHIN = 200  # characters
 _CAPITALISED = re.compile(r"[A-Z][\w’'&-]*(?:\s+[A-Z][\w’'&-]*){0,6}")
 _GAP = re.compile(r"\n|\s{3}")
 _LABEL_MOST = 40  # characters before the heading of a clause
+_HEADING_MOST = 80  # characters of a label and its heading
+_HEADING_ENDS = re.compile(r"[\n。；，;,:：]|\.\s")
 _BELOW = re.compile(r"(?i:(?:sub-?)?paragraphs?)\s|\w+\s+[A-Z](?!\w)")
 _LETTERED = re.compile(r"(\d+)([a-z])")
+_ROMAN_LABEL = re.compile(r"(?:[A-Za-z.-]+|§+)\s+[\"“]?[IVXLC]+(?![A-Za-z])")
 _LONE_ITEM = re.compile(r"\(([A-Za-z]{1,4})\)$")
 _OF_DEFINITION = re.compile(
     r"(?:[”\"]?(?:\s*,|\s*,?\s+(?:and|or|and/or|to|through))\s*[“\"]?(?:\([A-Za-z0-9]{1,5}\)){1,3}[”\"]?){0,20}"
@@ -68,12 +73,13 @@ def find_references(
     positions = ClausePositions(clauses)
     labels = LabelIndex(text, positions)
     titles = TitleIndex(text, clauses)
-    explicit = list(_explicit(text, positions, labels, terms))
-    levels = levels_called(text, explicit)
-    placed = [*explicit, *relative_chinese(text, positions, labels, titles, levels)]
+    plain = simplified(text)  # of the same length
+    explicit = list(_explicit(text, plain, positions, labels, terms))
+    levels = levels_called(plain, explicit)
+    placed = [*explicit, *relative_chinese(plain, positions, labels, titles, levels)]
     found = chain(
         placed,
-        same_chinese(text, positions, placed),
+        same_chinese(plain, positions, placed),
         relative_english(text, positions, labels, levels, explicit),
         _statutes(text, positions),
         _recitals(text, positions, titles),
@@ -84,15 +90,15 @@ def find_references(
     for reference in sorted(linked, key=lambda r: (r.span.start, -r.span.end)):
         if not result or result[-1].span.end <= reference.span.start:
             result.append(reference)
-    return tuple(with_effects(text, result))
+    return tuple(with_effects(plain, result))
 
 
 def _explicit(
-    text: str, positions: ClausePositions, labels: LabelIndex, terms: Sequence[DefinedTerm]
+    text: str, plain: str, positions: ClausePositions, labels: LabelIndex, terms: Sequence[DefinedTerm]
 ) -> Iterator[CrossReference]:
     starts = {_first_character(text, clause) for clause in positions.clauses if clause.number}
     defined = {name: term for term in reversed(terms) for name in (term.term, *term.aliases)}
-    for mention in chain(english_mentions(text), chinese_mentions(text)):
+    for mention in chain(english_mentions(text, Papers(text, terms)), chinese_mentions(plain, terms)):
         source = positions.innermost(mention.span.start)
         if source is None or _crosses(text, mention.span, positions):
             continue
@@ -105,7 +111,9 @@ def _explicit(
             status: ReferenceStatus = "resolved" if place.exact else "inferred"
             yield CrossReference(mention.span, source, (place.clause,), status, kind=_kind(mention, status))
             continue
-        reference = _resolved(text, mention, source, labels)
+        reference = _resolved(plain, mention, source, labels)
+        if reference.targets == (source,) and _translates_label(text, mention.span, positions.clauses[source]):
+            continue
         if reference.targets or not mention.bare:
             yield reference
 
@@ -135,6 +143,14 @@ def _is_title(text: str, mention: Mention, clause: Clause) -> bool:
     """Whether the mention is the heading of its clause: "SECTION 5.21 SECTION 203." about a statute."""
     printed = text[mention.span.start : mention.span.end]
     return clause.heading == printed and len(text[clause.span.start : mention.span.start]) < _LABEL_MOST
+
+
+def _translates_label(text: str, span: Span, clause: Clause) -> bool:
+    """Whether a heading repeats its own label in the other language: 第一条 定义 Article 1 Definitions."""
+    before = text[clause.span.start : span.start]
+    if len(before) > _HEADING_MOST or _HEADING_ENDS.search(before[len(clause.number) :].lstrip(".、 ")):
+        return False
+    return has_chinese(clause.number) != has_chinese(text[span.start : span.end])
 
 
 def _statutes(text: str, positions: ClausePositions) -> Iterator[CrossReference]:
@@ -207,10 +223,24 @@ def _place(text: str, mention: Mention, key: LabelKey, source: int, labels: Labe
     return next((place for place in places if place.exact), places[0] if places else None)
 
 
+def _roman(text: str, mention: Mention, key: LabelKey, source: int, labels: LabelIndex) -> Place | None:
+    """Where "Section II.A.1" and "Paragraph I(A)" lead in an outline whose headings are "I.", "A." and "1."."""
+    if not _ROMAN_LABEL.match(text, mention.span.start, mention.span.end):
+        return None
+    heading = labels.find(LabelKey("roman", key.parts[:1]), source)
+    if heading is None:
+        return None
+    place = labels.walk(heading.clause, key.parts[1:])
+    return place if place.exact or len(key.parts) > 1 else None
+
+
 def _printed_otherwise(text: str, mention: Mention, key: LabelKey, source: int, labels: LabelIndex) -> Place | None:
     """Where a number leads that no clause carries as it is printed: "subparagraph 1" of a list, "Section D", "9D"."""
-    if key.kind != "clause" or mention.within:
+    if key.kind not in ("clause", "article") or mention.within:
         return None
+    roman = _roman(text, mention, key, source, labels)
+    if roman is not None or key.kind == "article":
+        return roman
     if len(key.parts) == 1 and _BELOW.match(text, mention.span.start):
         return labels.find(LabelKey("item", key.parts), source)
     lettered = _LETTERED.fullmatch(key.parts[-1])  # clause 9D, printed as 9 and D)

@@ -7,9 +7,10 @@ where a filing put its own number, at a wrapped line start. Only the place where
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from softlookup.documents.candidates import Candidate
 from softlookup.documents.label_families import family, is_main
@@ -17,10 +18,16 @@ from softlookup.documents.label_families import family, is_main
 _BREAK = re.compile(r"\n[^\S\n]*\n[^\S\n]*\n|\f|<PAGE>|_{12}")  # between pages, in the ways that texts show it
 _FILING_NUMBER = re.compile(r"(?:10|99|[1-4])\.\d{1,3}\Z")
 # a sentence or a label between two heads: an annex of few words, not the next entry of a list
-_OWN_WORDS = re.compile(r"[。；：]|\n[^\S\n]*(?:\d{1,2}[.、)]|[一二三四五六七八九十]{1,3}、|[（(]|第[^\n]{1,4}条)")
+_OWN_WORDS = re.compile(
+    r"[。；：]|\n[^\S\n]*(?:\d{1,2}[.、)]|\d{1,2}(?:\.\d{1,2})?[ \t]{1,4}[A-Z]"
+    r"|[一二三四五六七八九十]{1,3}、|[（(]|第[^\n]{1,4}条)"
+)
+_NAMELESS = re.compile(r"(?:the\s+)?(?:schedule|annex(?:ure)?|appendix)", re.I)
 _LIST_STEP = 200  # entries of a list of exhibits stand closer than this
 _OWN_TEXT = 600
 _FIRST_PAGE = 1500
+_HEADING = 120  # characters of the title of a schedule
+_OPENS = 0.6
 _REMOTE = 2000  # a schedule before this offset comes only after numbered clauses
 
 
@@ -36,7 +43,20 @@ def schedule_heads(text: str, candidates: Sequence[Candidate]) -> list[Candidate
         or ((head.start > first_main or head.start > _REMOTE) and key(head) not in filing and _opens(text, head))
     ]
     heads = [head for head in heads if head.list_id or not _is_amid_clauses(candidates, head)]
-    return _without_page_tops(_without_lists(text, heads))
+    heads = [head for head in heads if not _NAMELESS.fullmatch(head.label.number) or _counts_anew(candidates, head)]
+    return _without_page_tops(_without_lists(text, candidates, heads, first_main))
+
+
+def with_stronger_first(text: str, head: Candidate, inside: Sequence[Candidate]) -> list[Candidate]:
+    """``inside`` with more strength for a first sentence right after ``head``: a schedule may have one item only."""
+    found = list(inside)
+    if not found or found[0].in_line or found[0].list_id or found[0].start - head.line_end > _HEADING:
+        return found
+    first = found[0]
+    is_sentence = text[first.label.end : first.line_end].rstrip(" *_").endswith((".", ";", ":", "。", "；", "："))
+    if is_sentence and any(r.values == (1,) and r.style.startswith("decimal1") for r in first.label.readings):
+        found[0] = replace(first, strength=first.strength + _OPENS)
+    return found
 
 
 def key(candidate: Candidate) -> str:
@@ -74,7 +94,9 @@ def _opens(text: str, candidate: Candidate) -> bool:
     return len(rest) <= 100 or is_upper or (on_new_page and (set_apart or candidate.strength >= 2.0))
 
 
-def _without_lists(text: str, heads: Sequence[Candidate]) -> list[Candidate]:
+def _without_lists(
+    text: str, candidates: Sequence[Candidate], heads: Sequence[Candidate], body: int
+) -> list[Candidate]:
     """``heads`` without the entries of lists of exhibits: lines close together, each with a name behind it."""
     clusters: list[list[Candidate]] = []
     for head in heads:
@@ -93,13 +115,33 @@ def _without_lists(text: str, heads: Sequence[Candidate]) -> list[Candidate]:
     for number, cluster in enumerate(clusters):
         end = clusters[number + 1][0].start if number + 1 < len(clusters) else len(text)
         names = sum(bool(text[head.label.end : head.line_end].strip(" *_:-–—.")) for head in cluster)
-        if len(cluster) == 1 or 2 * names < len(cluster):
+        if (
+            len(cluster) == 1
+            or 2 * names < len(cluster)
+            or (body < cluster[0].start and _opens_list(text, candidates, cluster[-1]))
+        ):
             kept += cluster
         else:
             kept += [head for head in cluster if head.list_id]
             if len(cluster) == 2 and end - cluster[-1].start > _OWN_TEXT and not cluster[-1].list_id:
                 kept.append(cluster[-1])
     return kept
+
+
+def _counts_anew(candidates: Sequence[Candidate], head: Candidate) -> bool:
+    """True when the next label is the first of a list: "Schedule" alone may be the head of a table, too."""
+    at = bisect_right(candidates, head.line_end, key=lambda c: c.start)
+    readings = candidates[at].label.readings if at < len(candidates) else ()
+    return head.label.number.isupper() or any(reading.values in ((1,), (1, 1)) for reading in readings)
+
+
+def _opens_list(text: str, candidates: Sequence[Candidate], head: Candidate) -> bool:
+    """True when a list begins on the line after ``head``: none does after the last entry of a list of exhibits."""
+    at = bisect_right(candidates, head.line_end, key=lambda c: c.start)
+    after = candidates[at] if at < len(candidates) else None
+    if after is None or after.in_line or after.listed or text[head.line_end : after.start].strip():
+        return False
+    return any(r.values == (1,) and r.style != "schedule" for r in after.label.readings)
 
 
 def _without_page_tops(heads: Sequence[Candidate]) -> list[Candidate]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from softlookup.documents.candidates import Candidate
 from softlookup.documents.inline_lists import STANDS_ALONE, InlineLists
 from softlookup.documents.label_families import HARD, MAIN, family
+from softlookup.documents.letter_or_roman import settle_ninth
 from softlookup.documents.misplaced import with_misplaced
 from softlookup.documents.numbering import Reading
 from softlookup.documents.sequences import Item, accept
@@ -58,6 +59,7 @@ def select(
             chosen[key] = [(1, 0, candidate.label.readings[0])]
     settled = {key: _best(options) for key, options in chosen.items()}
     _mend_beheaded(lists, inner, settled, boundaries)
+    settle_ninth(candidates, settled, boundaries)
     accepted = [Accepted(candidates[key], reading) for key, reading in settled.items()]
     return sorted(accepted, key=lambda label: label.candidate.start)
 

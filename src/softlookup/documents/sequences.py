@@ -40,7 +40,8 @@ def accept(items: Sequence[Item]) -> list[list[int]]:
     tails: dict[tuple[int, tuple[int, ...]], int] = {}  # (boundary, stem) -> item below the stem with the best chain
     total, total_at = 0.0, -1
     for index, item in enumerate(items):
-        is_first = all(value == 1 for value in item.values[-1:]) and all(v <= 2 for v in item.values[:1])
+        opens = item.values[-1:] == (1,) or (item.values[-1:] == (0,) and len(item.values) > 1)
+        is_first = opens and all(v <= 2 for v in item.values[:1])
         before = (item.boundary, (*item.values[:-1], item.values[-1] - 1))
         cost = _RESTART if is_first else (_RETURN if before in exact and len(item.values) == 1 else _elsewhere(item))
         score = total - cost

@@ -7,12 +7,12 @@ contents, a signature block, long runs of unnumbered paragraphs. Nothing is left
 from __future__ import annotations
 
 import itertools
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from softlookup.documents.automatic import survey
+from softlookup.documents.boundaries import boundary_starts
 from softlookup.documents.candidates import MAX_LABELS, Candidate, find_candidates
 from softlookup.documents.contents_lists import contents_regions, outside
 from softlookup.documents.definition_paragraphs import definition_starts
@@ -24,17 +24,13 @@ from softlookup.documents.numbering import FOLD, Reading
 from softlookup.documents.outline import BOUNDARY, DEFINITION, Node, nest
 from softlookup.documents.own_paragraphs import with_paragraphs
 from softlookup.documents.paths import printed_path
+from softlookup.documents.quoted_clauses import apart_from, quoted_regions
 from softlookup.documents.readers.text import is_hard_wrapped
 from softlookup.documents.recitals import mark_recitals
-from softlookup.documents.schedule_heads import schedule_heads
+from softlookup.documents.schedule_heads import schedule_heads, with_stronger_first
 from softlookup.documents.selection import Accepted, select
 from softlookup.documents.stretches import with_stretches
-
-_SIGNATURES = re.compile(
-    r"^[ \t]*(?:IN[ ]WITNESS[ ]WHEREOF|In[ ]Witness[ ]Whereof|\[?SIGNATURE[ ]PAGE|[（(]?以下无正文|签署页|"
-    r"甲[ ]?方[ ]?[（(][签盖][^）)]{0,6}[）)])|(?<=[.;:][ ])[ ]*IN[ ]WITNESS[ ]WHEREOF",
-    re.M,
-)
+from softlookup.documents.term_indexes import index_regions
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,8 @@ def build_structure(text: str, blocks: tuple[Block, ...]) -> Structure:
 def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped: bool) -> list[Node]:
     """Nodes of labels and of contents lists, which end every clause before them."""
     regions = contents_regions(text, found)
-    candidates = outside(found, regions)
+    candidates = apart_from(outside(found, regions), quoted_regions(text, folded))
+    candidates = apart_from(candidates, index_regions(text))
     heads = schedule_heads(text, candidates)
     definitions = definition_starts(text)
     nodes = [_node(head, replace(head.label.readings[0], style="schedule")) for head in heads]
@@ -80,6 +77,8 @@ def _labelled(text: str, folded: str, found: Sequence[Candidate], *, is_wrapped:
     limits = [0, *(bisect_left(starts, head.start) for head in heads), len(candidates)]
     for begin, end in itertools.pairwise(limits):
         part = [c for c in candidates[begin:end] if c.label.readings[0].style != "schedule"]
+        if begin:
+            part = with_stronger_first(text, candidates[begin], part)
         selected = select(part, text, folded, is_wrapped=is_wrapped, breaks=[start for start, _ in definitions])
         nodes.extend(_from_accepted(accepted) for accepted in selected)
     taken = {node.start for node in nodes}
@@ -109,15 +108,8 @@ def _nodes(text: str, blocks: tuple[Block, ...], nodes: list[Node]) -> list[Node
     footnote = next((block.span.start for block in blocks if block.kind in ("footnote", "endnote")), None)
     if footnote is not None:
         nodes.append(Node(footnote, footnote, footnote, style=BOUNDARY, heading="Footnotes"))
-    taken = {node.start for node in nodes}
-    heads = {node.start for node in nodes if node.style == "schedule"}
-    labels = sorted(node.start for node in nodes if node.number)
-    for match in _SIGNATURES.finditer(text):
-        start = match.end() - len(match[0].lstrip())
-        following = labels[bisect_right(labels, start) :][:1]
-        is_last = not following or following[0] in heads  # of its part: only a schedule comes after it
-        if start not in taken and (is_last or match[0].lstrip().upper().startswith(("IN W", "SIGN"))):
-            nodes.append(Node(start, start, start, style=BOUNDARY))
+    nodes.sort(key=lambda node: node.start)
+    nodes.extend(Node(at, at, at, style=BOUNDARY, heading=heading) for at, heading in boundary_starts(text, nodes))
     return sorted(nodes, key=lambda node: node.start)
 
 
