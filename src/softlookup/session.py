@@ -26,6 +26,7 @@ from softlookup.runtime.progress import Progress, no_progress
 from softlookup.runtime.token_count import TokenCounter
 
 if TYPE_CHECKING:
+    from softlookup.diagnostics.diagnosis import Diagnosis
     from softlookup.diagnostics.inspection_result import Inspection
     from softlookup.documents.readers import ReadKeywords
     from softlookup.evidence.profile import HeadProfile
@@ -274,10 +275,13 @@ class OpenDocument:
     def reading(self, questions: Sequence[str]) -> Reading:
         """The context that the model reads for ``questions``, prefilled; the full document is read once only."""
         if self.strategy.strategy == "full_context":
-            if self._full is None:
-                self._full = self._read(full_context(self.document))
-            return self._full
+            return self._full_reading()
         return self._read(self._retrieve(questions))
+
+    def _full_reading(self) -> Reading:
+        if self._full is None:
+            self._full = self._read(full_context(self.document))
+        return self._full
 
     def _retrieve(self, questions: Sequence[str]) -> Context:
         """Clauses for the questions and for the off-topic bank, in turn.
@@ -312,6 +316,44 @@ class OpenDocument:
         self._pending["prefill"] = time.perf_counter() - start
         # a table of contents names every topic and answers none
         return Reading(prefilled, context, without_contents(self.document, self.chunks), session.profile)
+
+    def diagnose(self, question: str, expect: str, *, answer: str | None = None, whole: bool = False) -> Diagnosis:
+        """Why an answer was wrong: walks the ladder of ``softlookup.diagnostics`` for one question.
+
+        ``expect`` names the clause that holds the truth, quotes its words, or is "none". ``answer`` None: the model's
+        own. ``whole``: as if the whole document had been fed, whether it fits the model's window or not.
+        Raises ``UsageError`` for a place that is unknown or not unique.
+        """
+        from softlookup.diagnostics.case import Case, Fed
+        from softlookup.diagnostics.diagnose import diagnose
+        from softlookup.diagnostics.place import expected_place
+
+        self._check_question(question)
+        place = expected_place(self.document, expect)
+        if place is None or place.span is not None:  # else the words are known to be outside the text
+            self._check_text()
+        retrieved = self.strategy.strategy == "retrieval" and not whole
+        context = self._retrieve([question]) if retrieved else full_context(self.document)
+        tokens = self.strategy.document_tokens
+        read = self.session.count_tokens(context.text) if retrieved else tokens
+        rank = self._rank(question, place.span) if retrieved and place is not None and place.span else None
+        case = Case(
+            self.document,
+            Fed(context, retrieved, tokens, read, rank),
+            question,
+            place,
+            loaded=self.session.loaded,
+            template=self.session.template,
+            open_reading=lambda: self._full_reading() if not retrieved else self._read(context),
+        )
+        options = self.session.options
+        return diagnose(case, answer=answer, alpha=options.alpha, max_new_tokens=options.max_answer_tokens)
+
+    def _rank(self, question: str, span: Span) -> int:
+        """Rank from 1 of the best passage of ``span`` by the words of ``question``."""
+        scores = self.lexical.scores(question)
+        best = max((scores[i] for i, chunk in enumerate(self.chunks) if chunk.span.overlap(span)), default=-1.0)
+        return 1 + int((scores > best).sum())
 
     def _ask(self, question: str, reading: Reading) -> Answer:
         from softlookup.diagnostics.alerts import condensed

@@ -119,7 +119,7 @@ def test_every_token_belongs_to_the_passage_of_its_middle(text, tiny_loaded, tmp
     document, loaded = read(tmp_path, text), tiny_loaded("llama")
     for context in (None, partial_context(document, loaded) if text is CONTRACT else None):
         reading = open_reading(loaded, document, context)
-        owner = reading._map.passage_of_token
+        owner = reading.passage_map.passage_of_token
         assert len(owner) == len(reading.prefilled.prefix.offsets)
         assert set(owner) - {-1} == set(range(len(reading.chunks)))
         for token, passage in enumerate(owner):

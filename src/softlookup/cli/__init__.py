@@ -93,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_read(commands)
     _add_inspect(commands)
     _add_plan(commands)
+    _add_diagnose(commands)
     _add_model(commands)
     return parser
 
@@ -163,6 +164,20 @@ def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
     _add_document_options(plan)
     _add_model_options(plan)
     plan.set_defaults(run=run.plan)
+
+
+def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import diagnose as run
+
+    diagnose = commands.add_parser(
+        "diagnose",
+        help="why an answer was wrong: not fed, not seen, not selected, misread, or a fault of the program",
+        description='example: softlookup diagnose contract.docx "What is the notice period?" --expect 4.1',
+    )
+    run.add_diagnose_arguments(diagnose)
+    _add_document_options(diagnose)
+    _add_model_options(diagnose)
+    diagnose.set_defaults(run=run.diagnose)
 
 
 def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:

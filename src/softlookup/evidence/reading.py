@@ -32,10 +32,16 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Null [heads, passages] and the best off-topic scores [M] of one language on one context."""
+    """Null [heads, passages] and the scores [M, passages] of the off-topic questions, on one context."""
 
     null: FloatArray
-    off_topic_maxima: FloatArray
+    off_topic: FloatArray
+
+    @property
+    def off_topic_maxima(self) -> FloatArray:
+        """Best score [M] of every off-topic question."""
+        maxima: FloatArray = self.off_topic.max(axis=-1)
+        return maxima
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +87,14 @@ class Reading:
         # each bank question is part of the null; leaving it out of its own null multiplies what is left
         # by N / (N - 1), and makes it comparable with the user's question, which is not part of it
         off_topic *= len(mass) / (len(mass) - 1)
-        result = Calibration(null, off_topic.max(axis=-1))
+        result = Calibration(null, off_topic)
         self._calibrations[language] = result
         return result
 
     def mass(self, questions: Sequence[str], progress: Progress | None = None) -> FloatArray:
         """Tempered attention mass [questions, heads, passages], uncalibrated, of many questions in packed passes."""
         suffixes = [self.prefilled.template.question_only(question) for question in questions]
-        collector = PassageMass(self.profile, self._map, len(suffixes))
+        collector = PassageMass(self.profile, self.passage_map, len(suffixes))
         self.prefilled.observe_packed(suffixes, collector.collect_pack, progress or no_progress)
         return collector.mass
 
@@ -107,7 +113,7 @@ class Reading:
         """
         calibration = self.calibration(language_of(question))
         suffix = self.prefilled.template.suffix(question)
-        collector = PassageMass(self.profile, self._map, 1)
+        collector = PassageMass(self.profile, self.passage_map, 1)
         rows = [(0, slice(0, suffix.question_length))]
 
         def callback(call: AttentionCall) -> None:
@@ -119,7 +125,7 @@ class Reading:
             scores = passage_scores(collector.mass[0], calibration.null, self.profile.weights)
             return decide(scores, calibration.off_topic_maxima, alpha)
 
-        answer_rows = PassageMass(self.profile, self._map, 1, accumulate=True)
+        answer_rows = PassageMass(self.profile, self.passage_map, 1, accumulate=True)
         decoded = self.prefilled.answer(
             suffix,
             max_new_tokens=max_new_tokens,
@@ -149,7 +155,7 @@ def _passage_map(
     ends = prefilled.prefix.offsets[:, 1]
     # a token like " Agreement" starts at the blank before the word: its middle names its passage
     middles = np.minimum((starts + ends) // 2, np.maximum(ends - 1, starts))
-    in_document = _document_offsets(context, middles)
+    in_document = document_offsets(context, middles)
     fed = tuple(chunk for chunk in chunks if _fed_share(chunk.span, context.spans) >= 0.5)
     if not fed:
         return (), PassageMap(np.full(len(starts), -1), prefilled.prefix.document, 0)
@@ -161,7 +167,7 @@ def _passage_map(
     return fed, PassageMap(owner, prefilled.prefix.document, len(fed))
 
 
-def _document_offsets(context: Context, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def document_offsets(context: Context, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Document offset of each offset into the context's text, -1 inside separators."""
     result = np.full(len(offsets), -1, dtype=np.int64)
     position = 0

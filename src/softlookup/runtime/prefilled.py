@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from softlookup.errors import CapacityError, ModelError
@@ -154,6 +155,44 @@ class Prefilled:
             answer_seconds=time.perf_counter() - asked,
         )
 
+    def logprobs(
+        self,
+        suffix: Suffix,
+        answer: Sequence[int],
+        *,
+        hidden: Sequence[int] = (),
+        callback: Callback | None = None,
+    ) -> npt.NDArray[np.float64]:
+        """Log-probability (nats) of every token of a given ``answer`` after ``suffix``, in one pass.
+
+        No row of the pass sees the columns ``hidden`` of the prefix. What the prefix itself took from them stays:
+        this masks the direct path only. ``callback`` sees the layers; the row that predicts answer token i is
+        ``len(suffix) - 1 + i``. Raises ``CapacityError`` when it does not fit the window.
+        """
+        start, ids = len(self.prefix), (*suffix.ids, *answer)
+        if not answer:
+            raise ValueError("an answer needs a token")
+        if start + len(ids) > self.loaded.window:
+            raise CapacityError(
+                f"{start + len(ids)} tokens exceed the model's window of {self.loaded.window}", "shorten the answer"
+            )
+        mask = None
+        positions = torch.arange(start, start + len(ids))
+        if hidden:
+            visible = torch.arange(start + len(ids))[None] <= positions[:, None]
+            visible[:, list(hidden)] = False
+            mask = self._planes(visible, positions)
+        with self._scratch(), self._observed(callback):
+            # the last row predicts what follows the answer: one row more is kept
+            logits = self._forward(ids, positions.tolist(), mask=mask, keep=len(answer) + 1)[:-1]
+        chosen = torch.log_softmax(logits.double(), dim=-1)[torch.arange(len(answer)), list(answer)]
+        result: npt.NDArray[np.float64] = chosen.numpy()
+        return result
+
+    def cached_keys(self, count: int) -> tuple[torch.Tensor, ...]:
+        """Keys [Hkv, count, D] after RoPE of the first ``count`` columns, per layer; views, not to be changed."""
+        return tuple(layer.keys[0, :, :count] for layer in self._cache.cache.layers)
+
     def _observed(self, callback: Callback | None) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if callback is None else observe_calls(self.loaded.model, callback)
 
@@ -164,8 +203,9 @@ class Prefilled:
         *,
         mask: Any = None,
         base: bool = False,
+        keep: int = 1,
     ) -> torch.Tensor:
-        """Logits [V] of the last row, or the hidden states with ``base`` (no LM head)."""
+        """Logits [V] of the last row ([keep, V] of more), or the hidden states with ``base`` (no LM head)."""
         model = self.loaded.model
         arguments: dict[str, Any] = {"cache": self._cache.cache, "use_cache": True, "attention_mask": mask}
         arguments["position_ids"] = torch.tensor([list(positions)])
@@ -173,8 +213,8 @@ class Prefilled:
             if base:
                 hidden: torch.Tensor = model.base_model(torch.tensor([list(ids)]), **arguments)[0]
                 return hidden
-            logits: torch.Tensor = model(torch.tensor([list(ids)]), logits_to_keep=1, **arguments).logits[0, -1]
-            return logits
+            logits: torch.Tensor = model(torch.tensor([list(ids)]), logits_to_keep=keep, **arguments).logits[0]
+            return logits[-1] if keep == 1 else logits
 
     @contextlib.contextmanager
     def _scratch(self) -> Iterator[None]:
@@ -194,7 +234,11 @@ class Prefilled:
         )
         own = (owner[:, None] == owner[None]) & (positions[None] <= positions[:, None])
         visible = torch.cat([torch.ones(len(ids), start, dtype=torch.bool), own], dim=1)
-        keys = torch.cat([torch.arange(start), positions])
+        return ids, positions.tolist(), self._planes(visible, positions)
+
+    def _planes(self, visible: torch.Tensor, positions: torch.Tensor) -> Any:
+        """The mask in the form that the model's attention takes, of ``visible`` [rows, prefix + rows]."""
+        keys = torch.cat([torch.arange(len(self.prefix)), positions])
         model = self.loaded.model
         planes = _masks(model.config, visible, positions, keys)
         if "eager" in str(model.config._attn_implementation):  # adds its mask to the scores: a bool would mask nothing
@@ -202,7 +246,7 @@ class Prefilled:
                 planes = {kind: _additive(plane, model.dtype) for kind, plane in planes.items()}
             else:
                 planes = _additive(planes, model.dtype)
-        return ids, positions.tolist(), planes
+        return planes
 
 
 def prefill(loaded: LoadedModel, template: PromptTemplate, text: str, *, progress: Progress = no_progress) -> Prefilled:
