@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from softlookup.documents.candidates import MAX_LABELS
@@ -60,8 +60,20 @@ BLOCKS = st.lists(
 )
 
 
+# "5A." between open lists of its style that it does not continue
+INSERTED = [
+    *[("1.", "The rent is due.", 0, "", "paragraph")] * 5,
+    ("1.", "The rent is due.", 0, "2", "paragraph"),
+    ("5A.", "The rent is due.", 1, "2", "paragraph"),
+    ("1.", "The rent is due.", 2, "", "heading"),
+    ("5A.", "The rent is due.", 0, "1", "paragraph"),
+    ("5A.", "The rent is due.", 0, "2", "paragraph"),
+]
+
+
 @settings(max_examples=200, deadline=None)
 @given(BLOCKS)
+@example(INSERTED)
 def test_any_blocks_are_tiled(rows):
     text, blocks = "", []
     for label, words, level, list_id, kind in rows:

@@ -258,7 +258,7 @@ def _continue_open(nodes: Sequence[Node], stack: list[int], index: int) -> bool:
     steps = {depth: value - nodes[stack[depth]].values[0] for depth in same}
     if node.inserted:  # 5A after 5, 5B after 5A
         steps = {depth: 1 for depth, step in steps.items() if step == 0} or steps
-    ahead = [depth for depth in same if steps[depth] > 0]
+    ahead = [depth for depth in same if steps.get(depth, 0) > 0]
     if not ahead:
         return False
     # the next number first, then the nearest: a gap is where clauses were left out
