@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ _BAND = 0.12
 _FULL = 0.85  # share of the page that a scan covers for certain
 _HALF = 0.5
 _OUTLINES = 400  # segments of paths: letters drawn as outlines
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_LOST = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _GARBLED = 0.05  # share of the characters
 _MOST_ROWS = 100_000
 _HIDDEN = ("hidden", "low_contrast", "tiny", "offpage")
@@ -78,13 +81,10 @@ def is_scan(frame: PageFrame, found: PageLines, seen: Sequence[Line], characters
 def is_garbled(frame: PageFrame, seen: Sequence[Line]) -> bool:
     """True when the characters of a page are no text: lost or private code points, or no map at all."""
     total = sum(len(line.text) for line in seen)
-    lost = sum(1 for line in seen for at, c in enumerate(line.text) if c == "\ufffd" or (at and _is_private(c)))
+    # a private character that begins a line is a bullet of a symbol font
+    lost = sum(len(_LOST.findall(line.text)) - bool(_PRIVATE.match(line.text)) for line in seen)
     cids = sum(line.text.count("(cid:") for line in seen) * 6
     return total > 0 and (frame.unmapped > _GARBLED or lost + cids > _GARBLED * total)
-
-
-def _is_private(character: str) -> bool:
-    return "\ue000" <= character <= "\uf8ff" or character >= "\U000f0000"
 
 
 def coverage(
