@@ -9,7 +9,7 @@ from hypothesis import given
 from attention.memory import peak_bytes
 from attention.oracle import Case, assert_close_to_oracle
 from attention.strategies import DTYPES, cases_with_requests, every_statistic, numbers, property_test, rich_case
-from softlookup.attention import StatsRequest
+from softlookup.attention import StatsRequest, attention
 from softlookup.attention.impl import probe
 from softlookup.errors import UsageError
 
@@ -122,3 +122,11 @@ def test_a_fault_of_the_probe_is_caught(fault, generator, monkeypatch):
     fault(monkeypatch)
     with pytest.raises(AssertionError):
         check(case, request)
+
+
+def test_a_scale_of_zero_weighs_all_visible_keys_alike():
+    query = torch.randn(1, 1, 3, 4)
+    key, value = torch.randn(1, 1, 3, 4), torch.eye(3)[None, None]
+    output = attention(query, key, value, causal=True, scale=0.0, impl="probe").output
+    uniform = torch.tensor([[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]])
+    assert float((output[0, 0] - uniform).abs().max()) <= 8 * torch.finfo(torch.float32).eps

@@ -9,6 +9,7 @@ Statistics are computed in float32 (float64 for float64) whatever the inputs' dt
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -37,6 +38,9 @@ def probe_attention(inputs: AttentionInputs, request: StatsRequest | None) -> At
     """
     _refuse(inputs, request)
     raise_for_non_finite(inputs)
+    if inputs.scale <= 0:  # the kernel scales after masking: -inf times 0 or less is no -inf any more
+        sign = -1.0 if inputs.scale < 0 else 0.0
+        inputs = replace(inputs, query=inputs.query * sign, scale=abs(inputs.scale) or 1.0)
     seen = (visible_keys(inputs) > 0).expand(inputs.batch, inputs.heads, inputs.q_length)
     output = _attend(inputs, inputs.query, inputs.key, inputs.value, inputs.scale)
     # what a kernel makes of a row without keys depends on its version
