@@ -26,7 +26,9 @@ def check_document(document: Document) -> None:
     line = json_line(as_dict)
     assert json.loads(line) == json.loads(json.dumps(as_dict)), "the escaped JSON form differs"
     check_harmless(line)
-    check_harmless("\n".join([document_text(document), *terms_lines(document), *references_lines(document)]))
+    findings = find_findings(document)
+    tables = [*terms_lines(document, findings), *references_lines(document, findings)]
+    check_harmless("\n".join([document_text(document), *tables]))
 
 
 def check_harmless(shown: str) -> None:

@@ -7,19 +7,7 @@ import torch
 
 from softlookup.attention.rows import row_scores
 from softlookup.runtime.kernel_probe import KernelProbe, probe_kernel
-from softlookup.runtime.prefilled import prefill
-from softlookup.runtime.prompt import PromptTemplate
-from tiny_models import CONTRACT, KINDS
-
-
-@pytest.fixture
-def read(tiny_loaded):
-    def read(kind="llama"):
-        loaded = tiny_loaded(kind)
-        template = PromptTemplate(loaded.tokenizer)
-        return prefill(loaded, template, CONTRACT), template.suffix("Who repairs the jetty?")
-
-    return read
+from tiny_models import KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)

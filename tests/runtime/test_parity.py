@@ -11,19 +11,7 @@ import torch
 from softlookup.errors import ModelError
 from softlookup.runtime import parity
 from softlookup.runtime.parity import Reference, relative_difference, shortened, suffix_logits, watched_positions
-from softlookup.runtime.prefilled import prefill
-from softlookup.runtime.prompt import PromptTemplate
-from tiny_models import CONTRACT, KINDS
-
-
-@pytest.fixture
-def read(tiny_loaded):
-    def read(kind="llama"):
-        loaded = tiny_loaded(kind)
-        template = PromptTemplate(loaded.tokenizer)
-        return prefill(loaded, template, CONTRACT), template.suffix("Who repairs the jetty?")
-
-    return read
+from tiny_models import KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -30,8 +30,11 @@ def read(options: argparse.Namespace) -> ExitCode:
     elif options.json:
         sys.stdout.write(json_line(render.document_object(document)) + "\n")
     elif options.terms or options.refs:
-        lines = [*(render.terms_lines(document) if options.terms else ())]
-        lines += [*(render.references_lines(document) if options.refs else ())]
+        from softlookup.documents.findings import find_findings
+
+        findings = find_findings(document)  # once for both tables
+        lines = [*(render.terms_lines(document, findings) if options.terms else ())]
+        lines += [*(render.references_lines(document, findings) if options.refs else ())]
         sys.stdout.write("\n".join([*lines, *render.coverage_lines(document)]) + "\n")
     else:
         sys.stdout.write(render.document_text(document) + "\n")

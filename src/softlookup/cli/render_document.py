@@ -75,10 +75,8 @@ def coverage_lines(document: Document) -> Iterator[str]:
         yield f"  {printable_line(note)}"
 
 
-def terms_lines(document: Document) -> Iterator[str]:
+def terms_lines(document: Document, findings: Sequence[Finding]) -> Iterator[str]:
     """Defined terms in alphabetical order, then terms to look at."""
-    from softlookup.documents.findings import find_findings
-
     yield f"defined terms: {len(document.terms)}"
     width = min(32, max((len(term.term) for term in document.terms), default=0))
     for term in sorted(document.terms, key=lambda term: (term.term.lower(), term.span)):
@@ -86,20 +84,18 @@ def terms_lines(document: Document) -> Iterator[str]:
         kind = term.kind.replace("_", " ")
         yield f"  {printable_line(term.term):{width}}  {where}, {kind}, {_times(len(term.uses))}"
     wanted = ("undefined_term", "unused_term", "term_defined_twice")
-    yield from _finding_lines(document, [f for f in find_findings(document) if f.kind in wanted])
+    yield from _finding_lines(document, [f for f in findings if f.kind in wanted])
 
 
-def references_lines(document: Document) -> Iterator[str]:
+def references_lines(document: Document, findings: Sequence[Finding]) -> Iterator[str]:
     """References in document order, then those that lead nowhere for certain."""
-    from softlookup.documents.findings import find_findings
-
     by_status = Counter(reference.status for reference in document.references)
     summary = ", ".join(f"{number} {status}" for status, number in by_status.items())
     yield f"references: {len(document.references)}{' (' + summary + ')' if summary else ''}"
     for reference in document.references:
         yield f"  {_reference_line(document, reference)}"
     wanted = ("dangling_reference", "ambiguous_reference", "stale_reference")
-    yield from _finding_lines(document, [f for f in find_findings(document) if f.kind in wanted])
+    yield from _finding_lines(document, [f for f in findings if f.kind in wanted])
 
 
 def _reference_line(document: Document, reference: CrossReference) -> str:
