@@ -47,6 +47,11 @@ class Alignment:
         at = bisect_right(self._from, original) - 1
         return self._to[at] + original - self._from[at] if at >= 0 and original - self._from[at] < 200 else None
 
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """``[start, end)`` in the text read; None when the words at its ends were left out."""
+        begin, stop = self.offset(start), self.offset(end - 1)
+        return None if begin is None or stop is None or stop < begin else (begin, stop + 1)
+
 
 def _words(text: str) -> list[tuple[str, int]]:
     return [(match.group(), match.start()) for match in re.finditer(r"\S+", text)]

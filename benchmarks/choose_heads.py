@@ -1,4 +1,4 @@
-"""Choose evidence heads by ranking quality on the tune half; prints the tuple for evidence/profile.py.
+"""Choose evidence heads by ranking quality on the fit half; prints the tuple for evidence/profile.py.
 
     python benchmarks/choose_heads.py --contracts 80 --heads 12
 

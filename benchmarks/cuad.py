@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from results import shared_data
+
 # never asked: their answers stand on the title page, and no question is needed to find them
 NOT_ASKED = frozenset({"Document Name", "Parties", "Agreement Date"})
 MOST_ANSWERABLE, MOST_UNANSWERABLE = 6, 4
+# characters of the contracts on which heads and constants were chosen
+LOW, HIGH = 6_000, 24_000
 
 # contract-style questions that no commercial contract answers, none of them in the question bank
 OFF_TOPIC = (
@@ -61,24 +64,22 @@ class LabelledContract:
 
 def data_folder(named: str | None) -> Path | None:
     """The folder given, or ``cuad`` in the shared data; None when it is not there."""
-    if named:
-        folder = Path(named)
-    else:
-        shared = os.environ.get("SOFTLOOKUP_SHARED") or str(Path(__file__).resolve().parents[2] / "shared")
-        folder = Path(shared) / "data" / "cuad"
+    folder = Path(named) if named else shared_data() / "cuad"
     return folder if (folder / "questions.jsonl").is_file() else None
 
 
+def contract_order(folder: Path, *, low: int = LOW, high: int = HIGH, seed: int = 0) -> list[str]:
+    """File names of all contracts of ``low`` to ``high`` characters, in the order of ``load_contracts``."""
+    return [row["file"] for row in _shuffled(folder, low, high, seed)]
+
+
 def load_contracts(
-    folder: Path, count: int, *, low: int = 6_000, high: int = 24_000, seed: int = 0
+    folder: Path, count: int, *, low: int = LOW, high: int = HIGH, seed: int = 0
 ) -> list[LabelledContract]:
     """``count`` contracts of ``low`` to ``high`` characters, with up to 6 answerable and 4 unanswerable questions."""
     texts = _descriptions(folder)
-    rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
-    rows = [row for row in rows if low < row["chars"] < high]
-    random.Random(seed).shuffle(rows)
     found = []
-    for row in rows[:count]:
+    for row in _shuffled(folder, low, high, seed)[:count]:
         asked = [c for c in row["qas"] if c.lower() in texts and c not in NOT_ASKED]
         yes = [c for c in asked if row["qas"][c]["spans"]]
         no = [c for c in asked if row["qas"][c]["is_impossible"]]
@@ -94,6 +95,13 @@ def load_contracts(
 def hits(start: int, end: int, spans: tuple[tuple[int, int], ...]) -> bool:
     """A passage hits when it overlaps a labelled span by 50 characters or by half of the span."""
     return any(min(end, stop) - max(start, begin) >= min(50, (stop - begin) / 2) for begin, stop in spans)
+
+
+def _shuffled(folder: Path, low: int, high: int, seed: int) -> list[dict]:
+    rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
+    rows = [row for row in rows if low < row["chars"] < high]
+    random.Random(seed).shuffle(rows)
+    return rows
 
 
 def _descriptions(folder: Path) -> dict[str, str]:

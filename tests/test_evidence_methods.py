@@ -1,0 +1,108 @@
+"""The scores of the evidence benchmarks are those of ``ask``; checked on a tiny model, read whole and retrieved."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from softlookup import Session
+from softlookup.session import Options
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from evidence import citation_counts
+from evidence_methods import METHODS, Scorer, cited
+from evidence_metrics import ranks_of
+
+# benchmarks/attention.py would hide the tests of that name from processes that get this path
+sys.path[:] = [entry for entry in sys.path if Path(entry).name != "benchmarks"]
+
+QUESTIONS = [f"Who feeds the heron number {number}?" for number in (9, 25, 41, 57, 73, 89)]
+
+
+class Letters:
+    """In place of MiniLM: counts of letters, as unit vectors."""
+
+    def vectors(self, texts):
+        counts = np.array([[text.count(letter) for letter in "abcdefghij0123456789"] for text in texts], dtype=float)
+        return counts / np.maximum(1e-9, np.linalg.norm(counts, axis=1, keepdims=True))
+
+
+@pytest.fixture
+def farm(tmp_path):
+    lines = [f"{n}. The Keeper feeds heron number {n} with {n + 3} buckets a day.\n" for n in range(1, 101)]
+    path = tmp_path / "farm.txt"
+    path.write_text("\n".join(["FARM AGREEMENT\n", *lines]), "utf-8")
+    return path
+
+
+def opened(tiny_folder, path, tokens):
+    options = Options(max_answer_tokens=1, max_context_tokens=tokens)
+    return Session(tiny_folder, options=options).open(path)
+
+
+@pytest.mark.parametrize("tokens", [400, None], ids=["retrieved", "whole"])
+def test_the_product_rows_are_what_ask_prints(tiny_folder, farm, tokens):
+    if tokens is None:
+        farm.write_text(farm.read_text("utf-8")[:1500], "utf-8")
+    document = opened(tiny_folder, farm, tokens)
+    assert document.strategy.strategy == ("retrieval" if tokens else "full_context")
+    answers = list(document.ask_all(QUESTIONS))
+    scorer = Scorer(document)
+    found = list(scorer.score(QUESTIONS))
+    assert [scored.question for scored in found] == QUESTIONS
+    for answer, scored in zip(answers, found, strict=True):
+        assert scored.decision.p_value == pytest.approx(answer.p_value, abs=1e-4)
+        assert scored.decision.evidence_score == pytest.approx(answer.evidence_score, rel=1e-3, abs=1e-9)
+        best = scored.scores["fused"].max()
+        first = scorer.spans[int(scored.scores["fused"].argmax())]
+        assert best == pytest.approx(answer.ranking[0].score, abs=2e-3)
+        assert first == (answer.ranking[0].start, answer.ranking[0].end)
+        assert {(c.start, c.end) for c in cited(document, scored)} == {(c.start, c.end) for c in answer.citations}
+
+
+def test_what_was_not_fed_ranks_last_for_the_model_only(tiny_folder, farm):
+    document = opened(tiny_folder, farm, 400)
+    scorer = Scorer(document, minilm=Letters(), baselines=True)
+    for scored in scorer.score(QUESTIONS[:2]):
+        assert set(scored.scores) == set(METHODS)
+        fed = np.isfinite(scored.scores["attention"])
+        assert 0 < fed.sum() == len(scored.reading.chunks) < len(scorer.spans)
+        for name, values in scored.scores.items():
+            alone = name in ("random", "BM25", "MiniLM", "BM25 + MiniLM")
+            assert np.isfinite(values).all() == alone, name
+            if not alone:
+                assert ranks_of(values)[fed].max() == fed.sum() < ranks_of(values)[~fed].min()
+            assert np.isfinite(scored.best[name])
+
+
+def test_raw_attention_is_a_share_of_all_heads(tiny_folder, farm):
+    """Each head of each layer gives every row mass 1 at most, and the document has most of the prompt's tokens."""
+    farm.write_text(farm.read_text("utf-8")[:1500], "utf-8")
+    document = opened(tiny_folder, farm, None)
+    config = document.session.loaded.model.config
+    heads = config.num_hidden_layers * config.num_attention_heads
+    scored = next(Scorer(document, baselines=True).score(QUESTIONS[:1]))
+    assert 0.3 * heads < scored.scores["raw attention"].sum() < heads
+    assert abs(scored.scores["ICR"].sum()) < heads
+
+
+def test_a_citation_beside_its_words_is_counted(tiny_folder, farm, monkeypatch):
+    import evidence
+
+    farm.write_text(farm.read_text("utf-8")[:1500], "utf-8")
+    document = opened(tiny_folder, farm, None)
+    text = document.document.text
+
+    class Cited:
+        def __init__(self, start, end, quote):
+            self.start, self.end, self.quote = start, end, quote
+
+    planted = (Cited(0, 4, text[0:4]), Cited(1, 5, text[0:4]))
+    monkeypatch.setattr(evidence, "cited", lambda *_: planted)
+    assert citation_counts(document, None, text) == {"made": 2, "in_text": 1, "in_file": 1, "plain": 2}
+    assert citation_counts(document, None, "\r\n" + text)["in_file"] == 0
+    assert citation_counts(document, None, None)["plain"] == 0
