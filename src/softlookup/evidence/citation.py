@@ -83,7 +83,8 @@ def closure_citations(
 ) -> tuple[tuple[Citation, ...], tuple[str, ...], Closure]:
     """Clauses that the cited ones need, by typed edges, at most four; each names its edge in ``why``.
 
-    Also the labels of the needed clauses beyond the fourth, and the closure they all come from.
+    Also the labels of the needed clauses beyond the fourth ("" for one without number), and the closure they all
+    come from.
     """
     needed = closure(document, (), within=[Span(c.start, c.end) for c in cited])
     found: list[Citation] = []
@@ -95,7 +96,7 @@ def closure_citations(
         if len(found) < MAX_CLOSURE:
             found.append(_citation(document, span, item.clause, score=None, p_value=None, via=item.via, why=item.why))
         else:
-            further.setdefault(clause_label(document, item.clause) or "a clause without number")
+            further.setdefault(clause_label(document, item.clause))
     shown = {citation.clause for citation in (*cited, *found)}
     return tuple(found), tuple(label for label in further if label not in shown), needed
 
