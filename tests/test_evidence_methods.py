@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from evidence import citation_counts
 from evidence_methods import METHODS, Scorer, cited
 from evidence_metrics import ranks_of
+from evidence_questions import Question, ask_window
 
 # benchmarks/attention.py would hide the tests of that name from processes that get this path
 sys.path[:] = [entry for entry in sys.path if Path(entry).name != "benchmarks"]
@@ -106,3 +107,20 @@ def test_a_citation_beside_its_words_is_counted(tiny_folder, farm, monkeypatch):
     assert citation_counts(document, None, text) == {"made": 2, "in_text": 1, "in_file": 1, "plain": 2}
     assert citation_counts(document, None, "\r\n" + text)["in_file"] == 0
     assert citation_counts(document, None, None)["plain"] == 0
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["unix", "windows"])
+def test_offsets_of_questions_count_the_line_ends_of_the_file(tiny_folder, farm, ends):
+    """Passage n of the window is clause n + 20; a span of another clause would be another passage."""
+    text = farm.read_text("utf-8").replace("\n", ends)
+    farm.write_bytes(text.encode("utf-8"))
+    window = (text.index("21. The Keeper"), text.index("41. The Keeper"))
+    words = "feeds heron number 30 with 33 buckets"
+    start = text.index(words)
+    ids = {"answerable": True, "kind": "lookup", "split": "dev"}
+    right = Question("1", "farm.txt", window, "Who feeds heron number 30?", spans=((start, start + len(words)),), **ids)
+    lost = Question("2", "farm.txt", window, "Who feeds heron number 30?", spans=((5_000_000, 5_000_040),), **ids)
+    first, second = ask_window(Session(tiny_folder), farm, [right, lost], None)
+    assert (first["gold"], second["gold"]) == (1, 0)
+    assert first["rank"]["BM25"] == 1
+    assert second["rank"]["BM25"] == 999
