@@ -78,6 +78,9 @@ def error_lines(rows: Sequence[dict], bank: int) -> None:
 
 def false_evidence_lines(off_topic: Sequence[dict], bank: int, name: str = "off-topic") -> None:
     """False evidence on ``off_topic`` rows (``group`` and ``p``): Wilson interval, and bootstrap over groups."""
+    if not off_topic:
+        print(f"  false evidence, {name}: none asked")
+        return
     for alpha in (alpha for alpha in ALPHAS if not alpha_refused(alpha, bank)):
         count = sum(row["p"] <= alpha for row in off_topic)
         low, high = wilson(count, len(off_topic))[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from softlookup.session import Options
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
-from evidence import citation_counts
+from cuad import LabelledContract, LabelledQuestion
+from evidence import citation_counts, report, run_contract
 from evidence_methods import METHODS, Scorer, cited
 from evidence_metrics import ranks_of
 from evidence_questions import Question, ask_window
@@ -124,3 +126,28 @@ def test_offsets_of_questions_count_the_line_ends_of_the_file(tiny_folder, farm,
     assert (first["gold"], second["gold"]) == (1, 0)
     assert first["rank"]["BM25"] == 1
     assert second["rank"]["BM25"] == 999
+
+
+@pytest.mark.parametrize("off_topic", [0, 5])
+def test_a_long_contract_from_file_to_table(tiny_folder, farm, off_topic, capsys):
+    text = farm.read_text("utf-8")
+    starts = [text.index(f"heron number {number} ") for number in (9, 25, 41, 57, 73)]
+    questions = [
+        LabelledQuestion("A", question, ((start, start + 40),))
+        for question, start in zip(QUESTIONS, starts, strict=False)
+    ]
+    questions.append(LabelledQuestion("B", "Who owns the yacht?", ()))
+    session = Session(tiny_folder, options=Options(max_context_tokens=400))
+    row = run_contract(session, LabelledContract(farm, tuple(questions)), Letters(), off_topic)
+    row = json.loads(json.dumps(row))
+    assert row["strategy"] == "retrieval"
+    assert len(row["off_topic_p"]) == off_topic
+    assert [question["answerable"] for question in row["questions"]] == [True] * 5 + [False]
+    assert all(question["gold"] == 1 and question["rank"]["BM25"] == 1 for question in row["questions"][:5])
+    assert row["questions"][5]["rank"]["BM25"] == 999
+    report("report half", [row], bank=19)
+    printed = capsys.readouterr().out
+    assert "1 contracts were read in part" in printed
+    assert all(f"  {method} " in printed for method in METHODS)
+    assert ("none asked" in printed) == (off_topic == 0)
+    assert "alpha 0.01: skipped, a bank of 19 off-topic questions" in printed
