@@ -9,18 +9,8 @@ import json
 import os
 from pathlib import Path
 
-# what turns a question into scores and a decision; a change of code there makes older results stale
-_MODULES = (
-    "softlookup.evidence.abstention",
-    "softlookup.evidence.attribution",
-    "softlookup.evidence.citation",
-    "softlookup.evidence.profile",
-    "softlookup.evidence.question_bank",
-    "softlookup.evidence.reading",
-    "softlookup.retrieval.bm25",
-    "softlookup.retrieval.chunks",
-    "softlookup.retrieval.context",
-)
+# modules of evidence/ that show a result or measure heads, and decide nothing about a score
+_NOT_SCORING = frozenset({"answer", "assembly", "handover", "profile_store", "profiling", "values"})
 
 
 def shared_data() -> Path:
@@ -43,11 +33,20 @@ def code_digest(source: str) -> str:
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
+def scoring_modules() -> list[Path]:
+    """Files that turn a question into scores and a decision: a change of code there makes older results stale.
+
+    Whole folders, so that a new module is not forgotten.
+    """
+    package = Path(importlib.util.find_spec("softlookup").origin).parent
+    found = [path for folder in ("evidence", "retrieval") for path in (package / folder).glob("*.py")]
+    return sorted(path for path in found if path.stem not in _NOT_SCORING) + [package / "runtime" / "prompt.py"]
+
+
 def method_digest(*facts: object) -> str:
     """Changes with heads, weights, constants, question bank or scoring code, and with ``facts`` of the caller."""
     here = Path(__file__).parent
-    sources = [Path(importlib.util.find_spec(name).origin) for name in _MODULES]
-    sources += [here / "evidence_methods.py", here / "cuad.py"]
+    sources = [*scoring_modules(), here / "evidence_methods.py", here / "cuad.py"]
     digests = [code_digest(path.read_text("utf-8")) for path in sources]
     return hashlib.sha256(repr((digests, facts)).encode()).hexdigest()[:16]
 

@@ -16,7 +16,7 @@ import evidence_metrics as metrics
 import maud
 from alignment import Alignment
 from evidence_methods import filtered_sums
-from results import append_result, code_digest, load_results, method_digest
+from results import append_result, code_digest, load_results, method_digest, scoring_modules
 
 # benchmarks/attention.py would hide the tests of that name from processes that get this path
 sys.path[:] = [entry for entry in sys.path if Path(entry).name != "benchmarks"]
@@ -195,6 +195,13 @@ def test_the_digest_follows_code_and_nothing_else():
     assert code_digest(code) != code_digest(code.replace("+ 1", "+ 2"))
     assert code_digest("WORDS = ('a',)") != code_digest("WORDS = ('b',)")
     assert method_digest(1) == method_digest(1) != method_digest(2)
+
+
+def test_the_digest_covers_what_scores():
+    names = {path.stem for path in scoring_modules()}
+    assert {"attribution", "reading", "question_bank", "bm25", "chunks", "context", "prompt"} <= names
+    assert "assembly" not in names
+    assert all(path.is_file() for path in scoring_modules())
 
 
 def test_results_of_another_method_are_not_reused(tmp_path):
