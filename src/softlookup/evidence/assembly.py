@@ -63,11 +63,16 @@ def assemble_answer(
     decoded: Decoded,
     lexical: npt.NDArray[np.float64],
     run: RunFacts,
+    semantic: npt.NDArray[np.float64] | None = None,
 ) -> Answer:
-    """The answer object. ``lexical`` [all passages of the document] are BM25 scores of the question."""
+    """The answer object. ``lexical`` [all passages of the document] are BM25 scores of the question.
+
+    ``semantic`` are its similarities of embeddings, alike, None without them.
+    """
     strategy, alpha, language = run.strategy, run.alpha, language_of(question)
     chunks, decision = reading.chunks, evidence.decision
-    fused = fused_scores(evidence.scores, lexical[[chunk.index for chunk in chunks]])
+    places = [chunk.index for chunk in chunks]
+    fused = fused_scores(evidence.scores, lexical[places], None if semantic is None else semantic[places])
     cited: tuple[Citation, ...] = ()
     added: tuple[Citation, ...] = ()
     reasons: list[str] = []
@@ -118,6 +123,7 @@ def assemble_answer(
         model=model_summary(loaded.source, template.sha256, reading.profile),
         seconds=_rounded(run.seconds),
         reasons=(*reasons, *remarks),
+        ranked_by=("attention", "bm25") if semantic is None else ("attention", "bm25", "embeddings"),
     )
 
 
@@ -161,6 +167,7 @@ def assemble_word_answer(
         model=model,
         seconds=_rounded(run.seconds),
         reasons=tuple(reasons),
+        ranked_by=("bm25",),
     )
 
 

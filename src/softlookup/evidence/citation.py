@@ -22,11 +22,16 @@ MAX_RANKING = 20
 # weight of the lexical z-score beside the attention z-score, chosen on the tune half of
 # `benchmarks/evidence.py`: 0.7 to 1.5 differ by less than the noise there
 LEXICAL_WEIGHT = 1.0
+SEMANTIC_WEIGHT = 1.0
 
 
-def fused_scores(attention: FloatArray, lexical: FloatArray) -> FloatArray:
-    """Display order only: z-score of the attention plus the weighted z-score of BM25, over one context."""
-    return _standardised(attention) + LEXICAL_WEIGHT * _standardised(lexical)
+def fused_scores(attention: FloatArray, lexical: FloatArray, semantic: FloatArray | None = None) -> FloatArray:
+    """Display order only: sum of the weighted z-scores of attention, BM25 and, if given, embeddings, over one context.
+
+    All [passages]. The decision never uses it: for abstaining the fusion is worse than the attention alone.
+    """
+    fused = _standardised(attention) + LEXICAL_WEIGHT * _standardised(lexical)
+    return fused if semantic is None else fused + SEMANTIC_WEIGHT * _standardised(semantic)
 
 
 def _standardised(values: FloatArray) -> FloatArray:
