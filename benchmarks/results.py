@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 # modules of evidence/ that show a result or measure heads, and decide nothing about a score
-_NOT_SCORING = frozenset({"answer", "assembly", "handover", "profile_store", "profiling", "values"})
+_NOT_SCORING = frozenset({"answer", "assembly", "handover", "profile_store", "profiling", "reasons", "values"})
 
 
 def shared_data() -> Path:
@@ -36,11 +36,12 @@ def code_digest(source: str) -> str:
 def scoring_modules() -> list[Path]:
     """Files that turn a question into scores and a decision: a change of code there makes older results stale.
 
-    Whole folders, so that a new module is not forgotten.
+    Whole folders, so that a new module is not forgotten. How files are read is not among them: start a new --out
+    after a change of ``documents``.
     """
     package = Path(importlib.util.find_spec("softlookup").origin).parent
     found = [path for folder in ("evidence", "retrieval") for path in (package / folder).glob("*.py")]
-    return sorted(path for path in found if path.stem not in _NOT_SCORING) + [package / "runtime" / "prompt.py"]
+    return [*sorted(path for path in found if path.stem not in _NOT_SCORING), package / "runtime" / "prompt.py"]
 
 
 def method_digest(*facts: object) -> str:
