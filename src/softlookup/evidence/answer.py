@@ -50,6 +50,21 @@ class RankedPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class ClauseScore:
+    """Calibrated attention of a clause: ``score`` and family-wise ``p_value`` of its best passage.
+
+    ``start`` and ``end`` are those of the whole clause.
+    """
+
+    clause: str
+    heading: str
+    start: int
+    end: int
+    score: float
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
 class PlanSummary:
     """What was fed to the model and why. Counts are tokens of the model's own tokenizer."""
 
@@ -114,6 +129,7 @@ class Answer:
     the decision uses; ``p_value`` its rank among off-topic questions on the same document, both None when
     the model has no attention evidence. ``reasons`` are the parts of ``reason``: why a person should look, remarks.
     ``ranked_by`` are the scores whose z-scores give the display order; the decision uses attention alone.
+    ``clauses`` are the clauses that the question points to, by attention alone.
     """
 
     question: str
@@ -134,6 +150,7 @@ class Answer:
     seconds: Seconds
     reasons: tuple[str, ...] = ()
     ranked_by: tuple[RankSource, ...] = ()
+    clauses: tuple[ClauseScore, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:

@@ -25,6 +25,7 @@ from softlookup.evidence.answer import (
     Seconds,
 )
 from softlookup.evidence.citation import citations, clause_label, closure_citations, fused_scores, ranking
+from softlookup.evidence.clause_scores import clause_scores
 from softlookup.evidence.near_miss import near_miss_reason, not_mentioned
 from softlookup.evidence.question_bank import Language, language_of
 from softlookup.evidence.reasons import reason
@@ -123,6 +124,7 @@ def assemble_answer(
         model=model_summary(loaded.source, template.sha256, reading.profile),
         seconds=_rounded(run.seconds),
         reasons=(*reasons, *remarks),
+        clauses=clause_scores(document, chunks, evidence.scores, decision),
         ranked_by=("attention", "bm25") if semantic is None else ("attention", "bm25", "embeddings"),
     )
 
