@@ -155,9 +155,9 @@ def main() -> int:
     out, digest = Path(options.out), method_digest()
     lines = out.read_text("utf-8").splitlines() if out.is_file() else []
     done = {row["file"]: row for row in map(json.loads, lines) if row.get("method") == digest}
-    from softlookup.session import Session
+    from softlookup.session import Options, Session
 
-    session = Session()
+    session = Session(options=Options(cache=False))
     contracts = load_contracts(folder, options.contracts, seed=options.seed)
     for contract in contracts:
         if contract.path.name in done:

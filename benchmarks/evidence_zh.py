@@ -218,9 +218,9 @@ def main() -> int:
     out = Path(options.out)
     lines = out.read_text("utf-8").splitlines() if out.is_file() else []
     done = {row["id"]: row for row in map(json.loads, lines) if row.get("method") == method}
-    from softlookup.session import Session
+    from softlookup.session import Options, Session
 
-    session = Session(options.model)
+    session = Session(options.model, options=Options(cache=False))
     missing = sorted((q for q in questions if q.id not in done), key=lambda q: (q.file, q.window or (0, 0)))
     for (name, window), group in groupby(missing, key=lambda q: (q.file, q.window)):
         start = time.perf_counter()
