@@ -21,6 +21,7 @@ from softlookup.evidence.question_bank import language_of, most_compared, questi
 from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk, passages, without_contents
 from softlookup.retrieval.context import Context, full_context, select_context
+from softlookup.retrieval.passage_search import PassageSearch
 from softlookup.runtime.load import LoadedModel, ModelSource, find_model_source, load_model
 from softlookup.runtime.progress import Progress, no_progress
 from softlookup.runtime.token_count import TokenCounter
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from softlookup.evidence.reading import Reading
     from softlookup.runtime.observation import LayerObservation
     from softlookup.runtime.prompt import PromptTemplate
+    from softlookup.runtime.sentence_encoder import SentenceEncoder
 
 DEFAULT_ALPHA = 0.05
 DEFAULT_ANSWER_TOKENS = 80
@@ -44,6 +46,7 @@ QUESTIONS_PER_CONTEXT = 4
 class Options:
     """Settings of a session. ``max_context_tokens`` limits the document text that the model reads.
 
+    ``embeddings`` names an encoder folder, or "auto" the installed package, whose similarities join the ranking.
     An ``alpha`` below 1/40 runs further off-topic questions. ``cache``: ``ask`` keeps the bank's numbers on disk (no
     text of the document), so that a later run on the same document need not run the bank.
     """
@@ -51,6 +54,7 @@ class Options:
     alpha: float = DEFAULT_ALPHA
     max_answer_tokens: int = DEFAULT_ANSWER_TOKENS
     max_context_tokens: int | None = None
+    embeddings: str | None = None
     cache: bool = True
 
     def __post_init__(self) -> None:
@@ -101,6 +105,15 @@ class Session:
         return load_model(self.source.folder if self._model is None else self._model, progress=self.progress)
 
     @cached_property
+    def encoder(self) -> SentenceEncoder | None:
+        """The encoder of ``options.embeddings``, None without. Raises ``ModelError`` when it cannot be loaded."""
+        if self.options.embeddings is None:
+            return None
+        from softlookup.runtime.sentence_encoder import SentenceEncoder, encoder_folder
+
+        return SentenceEncoder(encoder_folder(self.options.embeddings))
+
+    @cached_property
     def template(self) -> PromptTemplate:
         """The prompt template of the model's tokenizer."""
         from softlookup.runtime.prompt import PromptTemplate
@@ -145,9 +158,15 @@ class OpenDocument:
         return passages(self.document)
 
     @cached_property
+    def search(self) -> PassageSearch:
+        """Search over the passages by words and, where an encoder was named, by embeddings."""
+        texts = [self.document.text[chunk.span.start : chunk.span.end] for chunk in self.chunks]
+        return PassageSearch(texts, self.session.encoder)
+
+    @property
     def lexical(self) -> BM25Index:
         """BM25 index over the passages."""
-        return BM25Index([self.document.text[chunk.span.start : chunk.span.end] for chunk in self.chunks])
+        return self.search.lexical
 
     @cached_property
     def strategy(self) -> Strategy:
@@ -173,6 +192,7 @@ class OpenDocument:
         for question in questions:
             self._check_question(question)
         self._check_text()
+        _ = self.session.encoder  # one that is missing is told before the model reads for a minute
         size = max(1, len(questions)) if self.strategy.strategy == "full_context" else QUESTIONS_PER_CONTEXT
         for start in range(0, len(questions), size):
             group = questions[start : start + size]
@@ -294,7 +314,7 @@ class OpenDocument:
         The off-topic questions get their best passages too: on a context chosen for the user's words
         alone they would have no chance, and the p-value would flatter every question.
         """
-        rankings = [self.lexical.scores(question) for question in questions]
+        rankings = [self.search.ranking(question) for question in questions]
         bank = question_bank(language_of(questions[0]), self.session.options.alpha)
         background = [self.lexical.scores(question) for question in bank.compared]
         # the fourth power lets each question's best passage come before any second best
@@ -396,5 +416,5 @@ class OpenDocument:
             tuple(str(alert) for alert in condensed((*monitor.alerts(), *noticed))),
             Seconds(**spent, total=sum(spent.values())),
         )
-        lexical = self.lexical.scores(question)
-        return assemble_answer(self.document, reading, question, evidence, decoded, lexical, run)
+        lexical, semantic = self.search.lexical.scores(question), self.search.similarities(question)
+        return assemble_answer(self.document, reading, question, evidence, decoded, lexical, run, semantic)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from string import Formatter
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from softlookup.cost.strategy import choose_strategy
 from softlookup.documents.model import CoverageRow
 from softlookup.documents.read import read_document
 from softlookup.errors import ExitCode
+from softlookup.evidence import reasons
 from softlookup.evidence.abstention import decide
 from softlookup.evidence.answer import Seconds
 from softlookup.evidence.assembly import RunFacts, assemble_answer, assemble_word_answer, model_summary
 from softlookup.evidence.profile import HeadProfile
+from softlookup.evidence.question_bank import language_of
 from softlookup.evidence.reading import QuestionEvidence, Reading
 from softlookup.retrieval.chunks import passages
 from softlookup.retrieval.context import full_context
@@ -215,3 +218,19 @@ def test_many_heads_are_named_by_a_phrase(case):
     source = case.reading.prefilled.loaded.source
     summary = model_summary(source, "2" * 64, replace(PROFILE, heads=heads, weights=(1.0,) * 36))
     assert summary.heads == "all heads of layers 4 to 6 (no choice of heads did better on planted questions)"
+
+
+@pytest.mark.parametrize("key", sorted(reasons._EN))
+def test_every_reason_exists_in_both_languages_with_the_same_facts(key):
+    english, chinese = (
+        sorted(name for _, name, _, _ in Formatter().parse(table[key]) if name) for table in (reasons._EN, reasons._ZH)
+    )
+    assert english == chinese
+    assert language_of(reasons._ZH[key]) == "zh" or key == "joint"
+
+
+def test_reasons_follow_the_language_of_the_question(case):
+    reason = case.ask("laws of Ireland", question="适用哪国法律，以何种语言书写？").reason
+    assert language_of(reason) == "zh"
+    assert "p = 0." in reason
+    assert language_of(case.ask("laws of Ireland").reason) == "en"

@@ -134,6 +134,9 @@ def test_everything_that_changes_the_numbers_changes_the_key(opened, monkeypatch
         patch.setattr(reading.prefilled, "loaded", replace(reading.prefilled.loaded, source=replaced_source(reading)))
         keys["weights"] = store.calibration_key(reading, bank)
     with monkeypatch.context() as patch:
+        patch.setattr(reading, "rows", lambda question: [0])
+        keys["rows"] = store.calibration_key(reading, bank)
+    with monkeypatch.context() as patch:
         patch.setattr(type(model), "dtype", "torch.float16")
         keys["number format"] = store.calibration_key(reading, bank)
     assert len(set(keys.values())) == len(keys), keys

@@ -10,6 +10,7 @@ from softlookup.documents.read import read_document
 from softlookup.evidence import reading as reading_module
 from softlookup.evidence.attribution import TEMPER
 from softlookup.evidence.question_bank import question_bank
+from softlookup.evidence.question_rows import content_rows
 from softlookup.evidence.reading import Reading
 from softlookup.retrieval.chunks import passages
 from softlookup.retrieval.context import full_context, select_context
@@ -64,7 +65,8 @@ def dense_masses(reading, questions, model):
         ids = torch.tensor([[*reading.prefilled.prefix.ids, *suffix.ids[: suffix.question_length]]])
         with torch.inference_mode():
             attentions = model(ids, output_attentions=True).attentions
-        rows = slice(len(reading.prefilled.prefix), None)
+        offsets = reading.prefilled.template.question_offsets(question)
+        rows = [len(reading.prefilled.prefix) + row for row in content_rows(question, offsets)]
         mass = [attentions[layer][0, head, rows, start:stop].double().numpy() for layer, head in reading.profile.heads]
         result.append([((weights @ members) ** TEMPER).mean(axis=0) for weights in mass])
     return np.array(result)
@@ -256,7 +258,7 @@ def test_a_monitor_sees_every_layer_and_the_answer_is_the_plain_one(tiny_loaded,
     reading = open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT))
     layers, counts = [], []
     evidence, decoded = reading.ask(
-        QUESTION, alpha=0.1, max_new_tokens=4, monitor=lambda call: layers.append(call.layer), on_token=counts.append
+        QUESTION, alpha=0.95, max_new_tokens=4, monitor=lambda call: layers.append(call.layer), on_token=counts.append
     )
     assert layers == [0, 1, 2]
     assert counts == list(range(1, len(decoded.ids) + 1))

@@ -121,6 +121,11 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     ask.add_argument("--max-answer-tokens", type=int, default=80, metavar="N", help="longest answer (default 80)")
     ask.add_argument(
+        "--embeddings",
+        metavar="FOLDER|auto",
+        help="rank with sentence embeddings too: a folder, or 'auto' for the one of softlookup[embeddings]",
+    )
+    ask.add_argument(
         "--handover",
         metavar="FILE",
         help="also write questions, clauses, reasons and coverage for the person who decides (.html, .csv, .json)",

@@ -99,7 +99,7 @@ def inspect_reading(document: Document, reading: Reading, question: str, options
 
     def callback(call: AttentionCall) -> None:
         monitor(call)
-        per_head.collect(call, [(0, rows)])
+        per_head.collect(call, [(0, reading.rows(question))])
         layer_mass.collect(call, 0, rows)
 
     evidence: QuestionEvidence | None = None

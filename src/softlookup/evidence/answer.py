@@ -12,6 +12,7 @@ SCHEMA = 1
 
 Outcome = Literal["answered", "no_evidence", "conflict"]
 Via = Literal["attention", "lexical", "reference", "definition"]
+RankSource = Literal["attention", "bm25", "embeddings"]
 StrategyName = Literal["full_context", "retrieval", "hybrid"]
 
 
@@ -112,6 +113,7 @@ class Answer:
     ``answer`` is the model's text, unverified; ``evidence_score`` the calibrated attention score that
     the decision uses; ``p_value`` its rank among off-topic questions on the same document, both None when
     the model has no attention evidence. ``reasons`` are the parts of ``reason``: why a person should look, remarks.
+    ``ranked_by`` are the scores whose z-scores give the display order; the decision uses attention alone.
     """
 
     question: str
@@ -131,6 +133,7 @@ class Answer:
     model: ModelSummary
     seconds: Seconds
     reasons: tuple[str, ...] = ()
+    ranked_by: tuple[RankSource, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:

@@ -27,6 +27,7 @@ from softlookup.evidence.answer import (
 from softlookup.evidence.citation import citations, clause_label, closure_citations, fused_scores, ranking
 from softlookup.evidence.near_miss import near_miss_reason, not_mentioned
 from softlookup.evidence.question_bank import Language, language_of
+from softlookup.evidence.reasons import reason
 from softlookup.evidence.values import unsupported_values
 
 if TYPE_CHECKING:
@@ -42,19 +43,6 @@ MAX_PAIRS = 3
 MAX_LISTED_HEADS = 32
 # of a clause, when its words are searched: the document itself may be its innermost clause
 MAX_CLAUSE_CHARS = 4_000
-_UNAVAILABLE: dict[Language, str] = {
-    "en": "attention evidence is unavailable for this model ({note}): the passages are in the order of BM25, "
-    "nothing was tested, and a person must read them",
-    "zh": "该模型无法提供注意力依据（{note}）：段落仅按词语匹配排序，未作任何检验，须由人工阅读判断",
-}
-_UNAVAILABLE_NOTE: dict[Language, str] = {
-    "en": "it was not found on planted questions in this language",
-    "zh": "在预设问题上未通过检验",
-}
-_NO_EVIDENCE = {
-    "en": "no passage stood out from off-topic questions; please check by hand",
-    "zh": "未见突出依据，请人工核对",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +63,16 @@ def assemble_answer(
     decoded: Decoded,
     lexical: npt.NDArray[np.float64],
     run: RunFacts,
+    semantic: npt.NDArray[np.float64] | None = None,
 ) -> Answer:
-    """The answer object. ``lexical`` [all passages of the document] are BM25 scores of the question."""
-    strategy, alpha = run.strategy, run.alpha
+    """The answer object. ``lexical`` [all passages of the document] are BM25 scores of the question.
+
+    ``semantic`` are its similarities of embeddings, alike, None without them.
+    """
+    strategy, alpha, language = run.strategy, run.alpha, language_of(question)
     chunks, decision = reading.chunks, evidence.decision
-    fused = fused_scores(evidence.scores, lexical[[chunk.index for chunk in chunks]])
+    places = [chunk.index for chunk in chunks]
+    fused = fused_scores(evidence.scores, lexical[places], None if semantic is None else semantic[places])
     cited: tuple[Citation, ...] = ()
     added: tuple[Citation, ...] = ()
     reasons: list[str] = []
@@ -89,31 +82,32 @@ def assemble_answer(
         cited = citations(document, chunks, evidence.scores, fused, decision, alpha)
         added, further, needed = closure_citations(document, cited)
         if further:
-            remarks.append(f"the cited clauses also lead to {', '.join(further)}, not shown")
-        outcome, conflict = _outcome(document, reading, evidence, (*cited, *added))
+            labels = [label or reason("unnumbered_clause", language) for label in further]
+            remarks.append(reason("further", language, clauses=_listed(labels, language)))
+        outcome, conflict = _outcome(document, reading, evidence, (*cited, *added), language)
         reasons += conflict
-        reasons += _closure_reasons(document.text, needed)
-        reasons += _override_reasons(document, cited)
+        reasons += _closure_reasons(document.text, needed, language)
+        reasons += _override_reasons(document, cited, language)
         invented = unsupported_values(decoded.text, [citation.quote for citation in (*cited, *added)])
         if invented:
-            reasons.append(f"the answer names values that the cited passages do not contain: {', '.join(invented)}")
+            reasons.append(reason("unsupported", language, values=_listed(invented, language)))
         missing = not_mentioned(question, _cited_texts(document, cited, added), document.text)
         if missing:
-            reasons.append(near_miss_reason(missing, language_of(question)))
+            reasons.append(near_miss_reason(missing, language))
         if not decoded.finished:
-            remarks.append(f"the answer was cut after {len(decoded.ids)} tokens (--max-answer-tokens)")
+            remarks.append(reason("cut", language, tokens=len(decoded.ids)))
     else:
-        reasons.append(_NO_EVIDENCE[language_of(question)])
-    reasons += _run_reasons(document, run, found=decision.found)
+        reasons.append(reason("no_evidence", language))
+    reasons += _run_reasons(document, run, language, found=decision.found)
     if not reading.profile.profiled:
-        reasons.append("the evidence heads of this model are not profiled: scores are less reliable")
+        reasons.append(reason("not_profiled", language))
     tokens_read = reading.prefilled.prefix.document[1] - reading.prefilled.prefix.document[0]
     loaded, template = reading.prefilled.loaded, reading.prefilled.template
     return Answer(
         question=question,
         outcome=outcome,
         needs_review=bool(reasons),
-        reason="; ".join([*(reasons or [_found_reason(decision.p_value, reading)]), *remarks]),
+        reason="; ".join([*(reasons or [_found_reason(decision.p_value, reading, language)]), *remarks]),
         answer=decoded.text if decision.found else "",
         p_value=round(decision.p_value, 4),
         alpha=alpha,
@@ -129,6 +123,7 @@ def assemble_answer(
         model=model_summary(loaded.source, template.sha256, reading.profile),
         seconds=_rounded(run.seconds),
         reasons=(*reasons, *remarks),
+        ranked_by=("attention", "bm25") if semantic is None else ("attention", "bm25", "embeddings"),
     )
 
 
@@ -147,10 +142,10 @@ def assemble_word_answer(
     ``lexical`` [all passages of the document]; ``note`` says why there is no evidence. The model read nothing.
     """
     language = language_of(question)
-    said = note if language == "en" and note else _UNAVAILABLE_NOTE[language]
-    reasons = [_UNAVAILABLE[language].format(note=said)]
+    said = note if language == "en" and note else reason("unavailable_note", language)
+    reasons = [reason("unavailable", language, note=said)]
     if not document.coverage.complete:
-        reasons.append("part of the document could not be read")
+        reasons.append(reason("partly_read", language))
     strategy = run.strategy
     return Answer(
         question=question,
@@ -172,11 +167,12 @@ def assemble_word_answer(
         model=model,
         seconds=_rounded(run.seconds),
         reasons=tuple(reasons),
+        ranked_by=("bm25",),
     )
 
 
 def _outcome(
-    document: Document, reading: Reading, evidence: QuestionEvidence, cited: Sequence[Citation]
+    document: Document, reading: Reading, evidence: QuestionEvidence, cited: Sequence[Citation], language: Language
 ) -> tuple[Outcome, list[str]]:
     place = evidence.answer_passage
     if place is None:
@@ -184,8 +180,8 @@ def _outcome(
     span = reading.chunks[place].span
     if any(span.start < citation.end and citation.start < span.end for citation in cited):
         return "answered", []
-    name = clause_label(document, reading.chunks[place].clause) or "a passage without number"
-    return "conflict", [f"while writing its answer the model looked at {name}, which your question did not point to"]
+    name = clause_label(document, reading.chunks[place].clause) or reason("unnumbered", language)
+    return "conflict", [reason("conflict", language, clause=name)]
 
 
 def _cited_texts(document: Document, cited: Sequence[Citation], added: Sequence[Citation]) -> list[str]:
@@ -198,14 +194,14 @@ def _cited_texts(document: Document, cited: Sequence[Citation], added: Sequence[
     return texts
 
 
-def _closure_reasons(text: str, needed: Closure) -> list[str]:
+def _closure_reasons(text: str, needed: Closure, language: Language) -> list[str]:
     if not needed.dangling:
         return []
     named = dict.fromkeys(" ".join(text[r.span.start : r.span.end].split()) for r in needed.dangling)
-    return [f"the cited clauses refer to what this document does not contain: {', '.join(list(named)[:MAX_PAIRS])}"]
+    return [reason("dangling", language, named=_listed(list(named)[:MAX_PAIRS], language))]
 
 
-def _override_reasons(document: Document, cited: Sequence[Citation]) -> list[str]:
+def _override_reasons(document: Document, cited: Sequence[Citation], language: Language) -> list[str]:
     """A cited clause that overrides another, or is overridden: both must be read, whatever the model answers."""
     pairs: dict[str, None] = {}
     for reference in document.references:
@@ -217,26 +213,27 @@ def _override_reasons(document: Document, cited: Sequence[Citation]) -> list[str
             span, target = document.clauses[index].span, clause_label(document, index)
             told = any(span.start <= citation.start < span.end for citation in cited)
             if (says or told) and source != target:
-                pairs[f"{source} overrides {target}"] = None
-    return [f"read together: {', '.join(list(pairs)[:MAX_PAIRS])}"] if pairs else []
+                pairs[reason("override", language, source=source, target=target)] = None
+    return [reason("read_together", language, pairs=_listed(list(pairs)[:MAX_PAIRS], language))] if pairs else []
 
 
-def _run_reasons(document: Document, run: RunFacts, *, found: bool) -> list[str]:
+def _run_reasons(document: Document, run: RunFacts, language: Language, *, found: bool) -> list[str]:
     reasons = []
     if not document.coverage.complete:
-        reasons.append("part of the document could not be read")
+        reasons.append(reason("partly_read", language))
     if run.strategy.strategy != "full_context" and not found:
-        reasons.append("only the retrieved clauses were read, not the whole document")
+        reasons.append(reason("retrieved", language))
     if run.alerts:
-        reasons.append("monitors raised alerts")
+        reasons.append(reason("alerts", language))
     return reasons
 
 
-def _found_reason(p_value: float, reading: Reading) -> str:
-    return (
-        f"while reading the question the model looked at the cited passages more than for off-topic questions "
-        f"(p = {p_value:.3f}, {len(reading.profile.heads)} heads); whether they answer it was not tested"
-    )
+def _found_reason(p_value: float, reading: Reading, language: Language) -> str:
+    return reason("found", language, p=f"{p_value:.3f}", heads=len(reading.profile.heads))
+
+
+def _listed(names: Sequence[str], language: Language) -> str:
+    return reason("joint", language).join(names)
 
 
 def _coverage(document: Document, strategy: Strategy, tokens_read: int) -> CoverageSummary:

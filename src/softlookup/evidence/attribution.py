@@ -1,6 +1,7 @@
 """Attention of question rows, summed per passage and compared with other questions; no decision here.
 
-Rows: the tokens of the question itself (the template rows after it look at the template). Per profiled
+Rows: the tokens of the question's content words (the template rows after it look at the template, those of
+grammar at anything, see ``question_rows.py``). Per profiled
 head and row the mass is summed over the tokens of a passage and tempered (square root), then averaged over
 the rows: a passage that many words of the question look at beats one that a single word stares at.
 The null is the mean of the same over all questions of the bank on the same document. (In-context
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from softlookup.runtime.prefilled import Pack
 
 FloatArray = npt.NDArray[np.float64]
+Rows = slice | list[int]
 
 # power of the mass of one row in one passage, chosen on the tune half of `benchmarks/evidence.py`
 TEMPER = 0.5
@@ -46,17 +48,27 @@ class PassageMap:
 class PassageMass:
     """Collects tempered mass [questions, heads, passages] while the model runs; a callback for ``runtime``.
 
+    ``rows`` are those of each question that count in :meth:`collect_pack`, from its first token; None: all of them.
     With ``accumulate`` later calls of a layer add up (the rows of an answer come one at a time).
     """
 
-    def __init__(self, profile: HeadProfile, passages: PassageMap, questions: int, *, accumulate: bool = False) -> None:
+    def __init__(
+        self,
+        profile: HeadProfile,
+        passages: PassageMap,
+        questions: int,
+        *,
+        rows: Sequence[Sequence[int]] | None = None,
+        accumulate: bool = False,
+    ) -> None:
         self._profile = profile
+        self._rows = rows
         self._accumulate = accumulate
         self._passages = passages
         self._membership: torch.Tensor | None = None
         self.mass: FloatArray = np.zeros((questions, len(profile.heads), passages.count))
 
-    def collect(self, call: AttentionCall, rows: Sequence[tuple[int, slice]]) -> None:
+    def collect(self, call: AttentionCall, rows: Sequence[tuple[int, Rows]]) -> None:
         """Add one layer: ``rows`` pairs a question's index with its query rows."""
         heads = self._profile.in_layer(call.layer)
         if not heads:
@@ -83,10 +95,10 @@ class PassageMass:
         """Callback of a packed pass; ends it after the last profiled layer."""
         from softlookup.runtime.prefilled import StopForward
 
-        rows = [
-            (index, slice(start, start + suffix.question_length))
-            for index, suffix, start in zip(pack.indices, pack.suffixes, pack.starts, strict=True)
-        ]
+        rows: list[tuple[int, Rows]] = []
+        for index, suffix, start in zip(pack.indices, pack.suffixes, pack.starts, strict=True):
+            own = range(suffix.question_length) if self._rows is None else self._rows[index]
+            rows.append((index, [start + row for row in own]))
         self.collect(call, rows)
         if call.layer >= self._profile.last_layer:
             raise StopForward

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
-# raised when rows, tempering, null or scores are computed in another way
+# raised when the mass, the null or the scores of the same rows are computed in another way
 CALIBRATION_VERSION = 1
 # 8,000 tokens take about 40 kB with the embedded model, and up to some MB where the heads are not profiled
 _MOST_FILES = 500
@@ -53,8 +53,8 @@ def calibration_folder() -> Path:
 def calibration_key(reading: Reading, bank: QuestionBank) -> str:
     """SHA-256 over everything that a calibration depends on: text, passages, model, template, heads, bank, method.
 
-    The tokens of text and questions stand for themselves: a tokenizer is no part of the weights' digest, and neither is
-    a model's configuration.
+    The tokens of text and questions, and the rows that are read, stand for themselves: neither a tokenizer nor a
+    model's configuration is part of the weights' digest.
     """
     import torch
 
@@ -72,7 +72,7 @@ def calibration_key(reading: Reading, bank: QuestionBank) -> str:
         "template": prefilled.template.sha256,
         "heads": [reading.profile.heads, reading.profile.weights],
         "bank": [BANK_VERSION, bank.language, len(bank.questions), len(bank.compared)],
-        "questions": [prefilled.template.question_only(question).ids for question in questions],
+        "questions": [[prefilled.template.question_only(q).ids, reading.rows(q)] for q in questions],
     }
     return _digest(json.dumps(facts, skipkeys=True, default=str).encode())
 

@@ -22,11 +22,16 @@ MAX_RANKING = 20
 # weight of the lexical z-score beside the attention z-score, chosen on the tune half of
 # `benchmarks/evidence.py`: 0.7 to 1.5 differ by less than the noise there
 LEXICAL_WEIGHT = 1.0
+SEMANTIC_WEIGHT = 1.0
 
 
-def fused_scores(attention: FloatArray, lexical: FloatArray) -> FloatArray:
-    """Display order only: z-score of the attention plus the weighted z-score of BM25, over one context."""
-    return _standardised(attention) + LEXICAL_WEIGHT * _standardised(lexical)
+def fused_scores(attention: FloatArray, lexical: FloatArray, semantic: FloatArray | None = None) -> FloatArray:
+    """Display order only: sum of the weighted z-scores of attention, BM25 and, if given, embeddings, over one context.
+
+    All [passages]. The decision never uses it: for abstaining the fusion is worse than the attention alone.
+    """
+    fused = _standardised(attention) + LEXICAL_WEIGHT * _standardised(lexical)
+    return fused if semantic is None else fused + SEMANTIC_WEIGHT * _standardised(semantic)
 
 
 def _standardised(values: FloatArray) -> FloatArray:
@@ -83,7 +88,8 @@ def closure_citations(
 ) -> tuple[tuple[Citation, ...], tuple[str, ...], Closure]:
     """Clauses that the cited ones need, by typed edges, at most four; each names its edge in ``why``.
 
-    Also the labels of the needed clauses beyond the fourth, and the closure they all come from.
+    Also the labels of the needed clauses beyond the fourth ("" for one without number), and the closure they all
+    come from.
     """
     needed = closure(document, (), within=[Span(c.start, c.end) for c in cited])
     found: list[Citation] = []
@@ -95,7 +101,7 @@ def closure_citations(
         if len(found) < MAX_CLOSURE:
             found.append(_citation(document, span, item.clause, score=None, p_value=None, via=item.via, why=item.why))
         else:
-            further.setdefault(clause_label(document, item.clause) or "a clause without number")
+            further.setdefault(clause_label(document, item.clause))
     shown = {citation.clause for citation in (*cited, *found)}
     return tuple(found), tuple(label for label in further if label not in shown), needed
 

@@ -21,6 +21,7 @@ from softlookup.evidence.calibration_store import calibration_key, find_calibrat
 from softlookup.evidence.profile import HeadProfile
 from softlookup.evidence.profile_store import find_profile
 from softlookup.evidence.question_bank import Language, QuestionBank, language_of, question_bank
+from softlookup.evidence.question_rows import content_rows
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import SEPARATOR, Context
 from softlookup.runtime.progress import Progress, no_progress
@@ -127,9 +128,14 @@ class Reading:
     def mass(self, questions: Sequence[str], progress: Progress | None = None) -> FloatArray:
         """Tempered attention mass [questions, heads, passages], uncalibrated, of many questions in packed passes."""
         suffixes = [self.prefilled.template.question_only(question) for question in questions]
-        collector = PassageMass(self.profile, self.passage_map, len(suffixes))
+        rows = [self.rows(question) for question in questions]
+        collector = PassageMass(self.profile, self.passage_map, len(suffixes), rows=rows)
         self.prefilled.observe_packed(suffixes, collector.collect_pack, progress or no_progress)
         return collector.mass
+
+    def rows(self, question: str) -> list[int]:
+        """The rows of a question that are read as evidence: those of its content words, from its first token."""
+        return list(content_rows(question, self.prefilled.template.question_offsets(question)))
 
     def ask(
         self,
@@ -147,7 +153,7 @@ class Reading:
         calibration = self.calibration(language_of(question), alpha=alpha)
         suffix = self.prefilled.template.suffix(question)
         collector = PassageMass(self.profile, self.passage_map, 1)
-        rows = [(0, slice(0, suffix.question_length))]
+        rows = [(0, self.rows(question))]
 
         def callback(call: AttentionCall) -> None:
             collector.collect(call, rows)

@@ -17,31 +17,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from softlookup.retrieval.function_words import FRAME_TERMS, FUNCTION_CHARACTERS, STOP_WORDS
+
 K1 = 1.2
 B = 0.75
 _TOKEN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_STOP_WORDS_TEXT = """
-a an and any are as at be been being but by can could did do does for from had has have he her hers
-him his how i if in into is it its may me might more most must my no nor not of on or other our ours
-out over own shall she should so some such than that the their theirs them then there thereby
-therein thereof thereto these they this those to under until up upon was we were what when where
-whether which while who whom whose why will with within would you your yours hereby herein hereof
-hereto hereunder including include includes also about
-"""
-_STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
-# grammatical characters: bigrams that hold one say little, alone they say nothing
-_FUNCTION_CHARACTERS = frozenset(
-    "的了是在和与及或等也之其以于由对将并而即若则吗呢么吧有为被把向从所该此這这那哪些个應应什"
-)
 _SINGLE_CHARACTER_WEIGHT = 0.25  # of a query character beside its bigrams
-# words of the question that name the document or a place in it, not what is asked; stems and bigrams
-_FRAME_TERMS_TEXT = """
-agreement claus contract counterparty document paragraph party provision question section
-合同 协议 本合 本协 条款 当事 事人 双方 约定 规定 请问 是否 什么 多少 如何 怎么 怎样 何时 哪些 哪个
-"""
-_FRAME_TERMS = frozenset(_FRAME_TERMS_TEXT.split())
 _FRAME_WEIGHT = 0.1  # not 0: "who are the parties?" asks with nothing else
 
 
@@ -58,7 +41,7 @@ def tokens(text: str) -> list[str]:
     folded = text if text.isascii() else unicodedata.normalize("NFKC", text).replace("’", "'")
     found: list[str] = []
     for run in _TOKEN.findall(folded.lower()):
-        if run in _STOP_WORDS:
+        if run in STOP_WORDS:
             continue
         if run.isascii():
             found.append(stem(run))
@@ -72,9 +55,9 @@ def tokens(text: str) -> list[str]:
 def _chinese_terms(run: str) -> Iterator[str]:
     """Bigrams, then single characters; nothing that holds a grammatical character."""
     for first, second in pairwise(run):
-        if first not in _FUNCTION_CHARACTERS and second not in _FUNCTION_CHARACTERS:
+        if first not in FUNCTION_CHARACTERS and second not in FUNCTION_CHARACTERS:
             yield first + second
-    yield from (character for character in run if character not in _FUNCTION_CHARACTERS)
+    yield from (character for character in run if character not in FUNCTION_CHARACTERS)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -144,7 +127,7 @@ class BM25Index:
             number = self._vocabulary.get(term)
             if number is None:
                 continue
-            weight = _FRAME_WEIGHT if term in _FRAME_TERMS else 1.0
+            weight = _FRAME_WEIGHT if term in FRAME_TERMS else 1.0
             if bigrams and len(term) == 1 and _CJK.match(term):
                 weight = _SINGLE_CHARACTER_WEIGHT
             place = slice(self._starts[number], self._starts[number + 1])

@@ -94,6 +94,13 @@ class PromptTemplate:
         ids = tuple(self._plain(self._blank + question.strip())["input_ids"])
         return Suffix(ids, len(ids))
 
+    def question_offsets(self, question: str) -> tuple[tuple[int, int], ...]:
+        """Character ranges in ``question`` of its tokens in :meth:`suffix`; a blank before a word belongs to it."""
+        stripped = question.strip()
+        ahead = len(question) - len(question.lstrip()) - len(self._blank)
+        offsets = self._plain(self._blank + stripped, offsets=True)["offset_mapping"]
+        return tuple((max(0, start + ahead), max(0, end + ahead)) for start, end in offsets)
+
     def count(self, text: str) -> int:
         """Number of tokens of ``text`` alone."""
         return len(self._plain(text)["input_ids"])
