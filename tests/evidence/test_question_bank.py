@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -95,8 +96,12 @@ def named_list(file, name):
 
 def asked_elsewhere(language):
     """The bank's off-topic questions, and those by which benchmarks count false evidence."""
+    lines = (BENCHMARKS / "labels" / f"{language}_questions.jsonl").read_text("utf-8").splitlines()
+    labelled = {row["question"] for row in map(json.loads, lines) if row["kind"] == "off_topic"}
+    assert labelled
     english = named_list("cuad.py", "OFF_TOPIC") if language == "en" else ()
-    return (*question_bank(language).off_topic, *named_list("planted_contracts.py", "UNRELATED")[language], *english)
+    planted = named_list("planted_contracts.py", "UNRELATED")[language]
+    return (*question_bank(language).off_topic, *planted, *english, *sorted(labelled))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
