@@ -58,9 +58,9 @@ def main() -> int:
     if folder is None:
         print("skipped: no CUAD-style data (pass --data, or set SOFTLOOKUP_SHARED)")
         return 0
-    from softlookup.session import Session
+    from softlookup.session import Options, Session
 
-    session = Session()
+    session = Session(options=Options(cache=False))
     ranks, spreads = [], []
     for contract in load_contracts(folder, options.contracts, seed=options.seed)[0::2]:
         start = time.perf_counter()

@@ -118,12 +118,12 @@ def main() -> int:
         print(minilm)
         minilm = None
     from softlookup.evidence.question_bank import question_bank
-    from softlookup.session import Session
+    from softlookup.session import Options, Session
 
     data = json.loads(source.read_text("utf-8"))
     out, method = Path(options.out), method_digest("contract_nli")
     weights = minilm.digest if minilm else None
-    done, session = load_results(out, method, weights), Session()
+    done, session = load_results(out, method, weights), Session(options=Options(cache=False))
     documents = data["documents"][: options.documents]
     for document in documents:
         if str(document["id"]) in done:

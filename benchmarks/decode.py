@@ -229,9 +229,9 @@ def main() -> int:
     parser.add_argument("--gguf", type=Path)
     parser.add_argument("--no-amx", action="store_true", help="for virtual machines in which llama.cpp's AMX code dies")
     options = parser.parse_args()
-    from softlookup.session import Session
+    from softlookup.session import Options, Session
 
-    session = Session()
+    session = Session(options=Options(cache=False))
     print(f"loading {session.loaded.source.name}", file=sys.stderr)
     weights = first_use(session)
     rows, readings = {}, []

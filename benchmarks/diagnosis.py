@@ -43,8 +43,8 @@ class Bench:
         from softlookup.session import Options, Session
 
         self.folder = folder
-        self.session = Session(options=Options(max_answer_tokens=24))
-        self.small = Session(options=Options(max_answer_tokens=24, max_context_tokens=256))
+        self.session = Session(options=Options(max_answer_tokens=24, cache=False))
+        self.small = Session(options=Options(max_answer_tokens=24, max_context_tokens=256, cache=False))
 
     def diagnose(self, text: str, question: str, expect: str, answer: str, **options: Any) -> Any:
         """The diagnosis of a planted answer."""

@@ -123,11 +123,11 @@ def main() -> int:
         print(minilm)
         minilm = None
     from softlookup.evidence.question_bank import question_bank
-    from softlookup.session import Session
+    from softlookup.session import Options, Session
 
     out, method = Path(options.out), method_digest(OFF_TOPIC[: options.off_topic])
     weights = minilm.digest if minilm else None
-    done, session = load_results(out, method, weights), Session()
+    done, session = load_results(out, method, weights), Session(options=Options(cache=False))
     contracts = load_contracts(folder, options.contracts, low=options.low, high=options.high, seed=options.seed)
     for contract in contracts:
         if contract.path.name in done:

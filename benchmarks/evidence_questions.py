@@ -186,9 +186,9 @@ def main() -> int:
     method = method_digest(options.model, hashlib.sha256(source.read_bytes()).hexdigest(), options.split, options.limit)
     done = load_results(out, method, minilm.digest if minilm else None, key="id")
     from softlookup.evidence.question_bank import question_bank
-    from softlookup.session import Session
+    from softlookup.session import Options, Session
 
-    session = Session(options.model)
+    session = Session(options.model, options=Options(cache=False))
     missing = sorted((q for q in questions if q.id not in done), key=lambda q: (q.file, q.window or (0, 0)))
     for (name, window), group in groupby(missing, key=lambda q: (q.file, q.window)):
         start = time.perf_counter()

@@ -143,7 +143,7 @@ def main() -> int:
     if isinstance(minilm, str):
         print(minilm)
         minilm = None
-    from softlookup.session import Session
+    from softlookup.session import Options, Session
 
     asked = {
         file: chosen([q for q in questions if q.far or not options.far], options.questions_per_contract, options.seed)
@@ -152,7 +152,12 @@ def main() -> int:
     files = sorted(file for file, questions in asked.items() if questions)
     random.Random(options.seed).shuffle(files)
     files = files[: options.contracts]
-    out, weights, session, rows = Path(options.out), minilm.digest if minilm else None, Session(), []
+    out, weights, session, rows = (
+        Path(options.out),
+        minilm.digest if minilm else None,
+        Session(options=Options(cache=False)),
+        [],
+    )
     for file in files:
         method = method_digest("maud", asked[file])
         done = load_results(out, method, weights).get(file)

@@ -92,10 +92,10 @@ def main() -> int:
     parser.add_argument("--save-runs", type=Path, help="pickle of the healthy statistics, to study thresholds")
     options = parser.parse_args()
 
-    from softlookup import Session
     from softlookup.diagnostics.baseline import baseline_of, load_baseline, save_baseline
+    from softlookup.session import Options, Session
 
-    session, begun = Session(), time.perf_counter()
+    session, begun = Session(options=Options(cache=False)), time.perf_counter()
     runs: list[tuple[str, list[Any]]] = []
     for number, (name, language, text) in enumerate(
         texts(options.skip + options.documents, options.longest)[options.skip :]

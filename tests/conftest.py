@@ -24,6 +24,14 @@ import tiny_models  # noqa: E402
 _REAL_CACHE = os.environ.get("SOFTLOOKUP_CACHE")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No fixture of a whole module does either, before the cache of its first test is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOFTLOOKUP_CACHE", str(tmp_path_factory.mktemp("shared-cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def isolated_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test sees or changes the caller's cache."""

@@ -108,6 +108,22 @@ def test_an_off_topic_question_of_the_bank_finds_nothing(ask, contract):
     assert codes.count(3) >= 4
 
 
+@pytest.mark.parametrize("option", [[], ["--no-cache"]], ids=["kept", "no-cache"])
+def test_no_cache_keeps_nothing(option, ask, contract, isolated_cache):
+    ask(contract, QUESTION, *option)
+    kept = list(isolated_cache.rglob("*.npz"))
+    assert len(kept) == (0 if option else 1)
+
+
+def test_a_small_alpha_is_taken_and_a_smaller_one_refused(ask, contract):
+    code, out, _ = ask(contract, QUESTION, "--alpha", "0.01", "--json")
+    assert code in (0, 3)
+    assert json.loads(out)["alpha"] == 0.01
+    code, out, err = ask(contract, QUESTION, "--alpha", "0.008")
+    assert (code, out) == (2, "")
+    check_error(err, "1/120", "use --alpha 0.01 or more")
+
+
 # --- errors
 
 

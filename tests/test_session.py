@@ -9,6 +9,7 @@ import pytest
 
 from softlookup import Session
 from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
+from softlookup.evidence.handover import question_record
 from softlookup.evidence.question_bank import question_bank
 from softlookup.runtime import prefilled
 from softlookup.runtime.prefilled import Prefilled
@@ -17,6 +18,7 @@ from tiny_models import CONTRACT, CONTRACT_ZH, edit_config, save_folder
 
 QUESTIONS = ["Who repairs the jetty?", "Which law governs?", "谁修理屋顶？"]
 SHORT = Options(max_answer_tokens=3)
+UNCACHED = Options(max_answer_tokens=3, cache=False)
 
 
 @pytest.fixture
@@ -107,10 +109,47 @@ def test_a_second_question_is_answered_as_if_it_were_the_first(tiny_folder, cont
     together = list(Session(tiny_folder, options=SHORT).open(contract).ask_all(QUESTIONS))
     assert [answer.question for answer in together] == QUESTIONS
     for question, answer in zip(QUESTIONS, together, strict=True):
-        alone = Session(tiny_folder, options=SHORT).open(contract).ask(question)
+        alone = Session(tiny_folder, options=UNCACHED).open(contract).ask(question)
         left, right = answer.to_dict(), alone.to_dict()
         del left["seconds"], right["seconds"]
         assert left == right
+
+
+def test_a_second_run_skips_the_bank_and_answers_the_same(tiny_folder, contract, forwards, isolated_cache):
+    first = list(Session(tiny_folder, options=SHORT).open(contract).ask_all(QUESTIONS))
+    bank = sum(forwards)
+    assert len(list((isolated_cache / "calibrations").glob("*.npz"))) == 2  # English and Chinese
+    forwards.clear()
+    session = Session(tiny_folder, options=SHORT)
+    second = list(session.open(contract).ask_all(QUESTIONS))
+    prefix = len(session.template.prefix(contract.read_text("utf-8")))
+    assert forwards == [prefix, *(len(session.template.suffix(question)) for question in QUESTIONS)]
+    assert sum(forwards) < bank
+    for left, right in zip(first, second, strict=True):
+        without_seconds = [{**answer.to_dict(), "seconds": None} for answer in (left, right)]
+        assert without_seconds[0] == without_seconds[1]
+
+
+def test_without_the_cache_every_run_runs_the_bank(tiny_folder, contract, forwards, isolated_cache):
+    for _ in range(2):
+        forwards.clear()
+        Session(tiny_folder, options=UNCACHED).open(contract).ask(QUESTIONS[0])
+        assert sum(forwards) > len(question_bank("en").questions)
+    assert not (isolated_cache / "calibrations").exists()
+
+
+def test_inspect_and_diagnose_measure_this_run(tiny_folder, contract, forwards):
+    """Whose health is in question is not judged by numbers of an earlier run; planted: one of other numbers."""
+    Session(tiny_folder, options=SHORT).open(contract).ask(QUESTIONS[0])
+    asked = sum(forwards)
+    for run in ("inspect", "diagnose"):
+        forwards.clear()
+        document = Session(tiny_folder, options=SHORT).open(contract)
+        document.inspect(QUESTIONS[0]) if run == "inspect" else document.diagnose(QUESTIONS[0], "3", answer="He.")
+        assert sum(forwards) >= asked, run
+    forwards.clear()
+    Session(tiny_folder, options=SHORT).open(contract).ask(QUESTIONS[0])
+    assert sum(forwards) < asked
 
 
 def test_reading_the_document_twice_is_caught(session, contract, prefills, monkeypatch):
@@ -242,6 +281,7 @@ def test_nothing_is_loaded_to_open_or_to_plan(session, contract):
         ({"alpha": 1.0}, "between 0 and 1"),
         ({"alpha": float("nan")}, "between 0 and 1"),
         ({"alpha": 0.001}, "smallest p-value"),
+        ({"alpha": 1 / 120 - 1e-9}, "1/120"),
         ({"max_answer_tokens": 0}, "1 to 1024"),
         ({"max_answer_tokens": 1025}, "1 to 1024"),
         ({"max_context_tokens": 10}, "at least 256"),
@@ -250,6 +290,19 @@ def test_nothing_is_loaded_to_open_or_to_plan(session, contract):
 def test_settings_are_checked(settings, words):
     with pytest.raises(UsageError, match=words):
         Options(**settings)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.025, 0.01, 1 / 120])
+def test_a_small_alpha_is_served(alpha, tiny_folder, contract):
+    answer = Session(tiny_folder, options=Options(alpha, 3)).open(contract).ask(QUESTIONS[0])
+    compared = 39 if alpha >= 0.025 else 119
+    assert answer.alpha == alpha
+    assert round(answer.p_value * (compared + 1)) == pytest.approx(answer.p_value * (compared + 1), abs=0.01)
+    assert question_record(document_of(tiny_folder, contract), answer, ()).off_topic == compared
+
+
+def document_of(folder, contract):
+    return Session(folder).open(contract).document
 
 
 def test_progress_comes_in_order(tiny_folder, contract):

@@ -17,7 +17,7 @@ from softlookup.documents.read import read_document
 from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
 from softlookup.evidence.answer import Answer, Seconds
 from softlookup.evidence.assembly import RunFacts, assemble_answer, assemble_word_answer, model_summary
-from softlookup.evidence.question_bank import language_of, question_bank
+from softlookup.evidence.question_bank import language_of, most_compared, question_bank
 from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk, passages, without_contents
 from softlookup.retrieval.context import Context, full_context, select_context
@@ -47,21 +47,24 @@ class Options:
     """Settings of a session. ``max_context_tokens`` limits the document text that the model reads.
 
     ``embeddings`` names an encoder folder, or "auto" the installed package, whose similarities join the ranking.
+    An ``alpha`` below 1/40 runs further off-topic questions. ``cache``: ``ask`` keeps the bank's numbers on disk (no
+    text of the document), so that a later run on the same document need not run the bank.
     """
 
     alpha: float = DEFAULT_ALPHA
     max_answer_tokens: int = DEFAULT_ANSWER_TOKENS
     max_context_tokens: int | None = None
     embeddings: str | None = None
+    cache: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
             raise UsageError(f"alpha must lie between 0 and 1, got {self.alpha}", "use 0.05, or 0.1 to abstain less")
-        smallest = 1 / (len(question_bank("en").off_topic) + 1)
-        if self.alpha < smallest:
+        if self.alpha < 1 / (most_compared() + 1):
             raise UsageError(
-                f"alpha {self.alpha} is below {smallest}, the smallest p-value that the question bank can give",
-                f"use --alpha {smallest} or more",
+                f"alpha {self.alpha} is below 1/{most_compared() + 1}, the smallest p-value that the question bank "
+                "can give",
+                "use --alpha 0.01 or more",
             )
         if not 1 <= self.max_answer_tokens <= 1024:
             raise UsageError(f"--max-answer-tokens must be 1 to 1024, got {self.max_answer_tokens}", "use 80")
@@ -242,9 +245,9 @@ class OpenDocument:
         request = StatsRequest(lse=False, entropy=False, max_weight=False, argmax=False, sink_mass=None, key_mass=True)
         try:
             with observe(self.session.loaded, request) as run:
-                return self._read(context), run.layers
+                return self._read(context, measured=True), run.layers
         except ModelError:  # NaN among them: what the question's rows show is told by the monitors
-            return self._read(context), None
+            return self._read(context, measured=True), None
 
     def _check_text(self) -> None:
         if not self.chunks:  # a scanned file, for instance: the reader accounts for it in the coverage
@@ -300,9 +303,9 @@ class OpenDocument:
             return self._full_reading()
         return self._read(self._retrieve(questions))
 
-    def _full_reading(self) -> Reading:
+    def _full_reading(self, *, measured: bool = False) -> Reading:
         if self._full is None:
-            self._full = self._read(full_context(self.document))
+            self._full = self._read(full_context(self.document), measured=measured)
         return self._full
 
     def _retrieve(self, questions: Sequence[str]) -> Context:
@@ -312,8 +315,8 @@ class OpenDocument:
         alone they would have no chance, and the p-value would flatter every question.
         """
         rankings = [self.search.ranking(question) for question in questions]
-        bank = question_bank(language_of(questions[0]))
-        background = [self.lexical.scores(question) for question in bank.off_topic]
+        bank = question_bank(language_of(questions[0]), self.session.options.alpha)
+        background = [self.lexical.scores(question) for question in bank.compared]
         # the fourth power lets each question's best passage come before any second best
         best = np.sum([(scores / (scores.max() or 1.0)) ** 4 for scores in background], axis=0)
         return select_context(
@@ -324,7 +327,8 @@ class OpenDocument:
             max_context_tokens=self.strategy.context_tokens,
         )
 
-    def _read(self, context: Context) -> Reading:
+    def _read(self, context: Context, *, measured: bool = False) -> Reading:
+        """Prefill ``context``; ``measured``: no number of an earlier run, since this run's health is in question."""
         start = time.perf_counter()
         from softlookup.evidence.reading import Reading
         from softlookup.runtime.prefilled import prefill
@@ -337,7 +341,8 @@ class OpenDocument:
         prefilled = prefill(loaded, template, context.text, progress=session.progress)
         self._pending["prefill"] = time.perf_counter() - start
         # a table of contents names every topic and answers none
-        return Reading(prefilled, context, without_contents(self.document, self.chunks), session.profile)
+        ranked = without_contents(self.document, self.chunks)
+        return Reading(prefilled, context, ranked, session.profile, cached=session.options.cache and not measured)
 
     def diagnose(self, question: str, expect: str, *, answer: str | None = None, whole: bool = False) -> Diagnosis:
         """Why an answer was wrong: walks the ladder of ``softlookup.diagnostics`` for one question.
@@ -366,7 +371,7 @@ class OpenDocument:
             place,
             loaded=self.session.loaded,
             template=self.session.template,
-            open_reading=lambda: self._full_reading() if not retrieved else self._read(context),
+            open_reading=lambda: self._read(context, measured=True) if retrieved else self._full_reading(measured=True),
         )
         options = self.session.options
         return diagnose(case, answer=answer, alpha=options.alpha, max_new_tokens=options.max_answer_tokens)
@@ -385,7 +390,7 @@ class OpenDocument:
 
         options, loaded = self.session.options, self.session.loaded
         start = time.perf_counter()
-        reading.calibration(language_of(question), self.session.progress)
+        reading.calibration(language_of(question), self.session.progress, alpha=options.alpha)
         self._pending["calibrate"] = time.perf_counter() - start
         monitor = AttentionMonitor(
             self.session.template.suffix(question).question_length,

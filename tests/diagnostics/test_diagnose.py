@@ -44,6 +44,7 @@ def test_an_answer_that_agrees(make_case):
     assert [test.rung for test in found.tests] == sorted(test.rung for test in found.tests)
     assert found.answer_given
     assert found.run.off_topic_questions == 39
+    assert run(make_case("3"), alpha=0.01).run.off_topic_questions == 119
     assert found.expected.quote.startswith("3. Repairs.")
 
 

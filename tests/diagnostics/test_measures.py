@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from softlookup.diagnostics.measures import NULL_ANSWERS, Measures
+from softlookup.evidence.abstention import decide
 from softlookup.evidence.question_bank import question_bank
 
 ANSWER = "The Owner repairs it."
@@ -27,6 +28,15 @@ def test_the_place_is_ranked_among_the_same_place_of_off_topic_questions(measure
     best = max(measures.scores[i] for i in passages)
     at_least = sum(max(scores[i] for i in passages) >= best for scores in off_topic)
     assert measures.place_p_value == (1 + at_least) / (len(question_bank("en").off_topic) + 1)
+
+
+def test_a_small_alpha_ranks_among_the_larger_sample(measured):
+    case, _ = measured
+    measures = Measures(case, "Within thirty days.", 0.01, 4)
+    for p_value in (measures.place_p_value, measures.decision.p_value):
+        assert p_value * 120 == pytest.approx(round(p_value * 120), abs=1e-9)
+    calibration = case.reading.calibration("en", alpha=0.01)
+    assert measures.decision.p_value == decide(measures.scores, calibration.off_topic_maxima, 0.01).p_value
 
 
 def test_scores_are_those_of_ask(measured):

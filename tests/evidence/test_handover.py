@@ -38,6 +38,7 @@ def test_nearest_passages_carry_their_text(document):
     assert record.not_fed == ()
     assert record.language == "en"
     assert record.off_topic == 39
+    assert question_record(document, answer_on(document, alpha=0.01), []).off_topic == 119
 
 
 def test_clauses_that_the_model_did_not_read_are_named(document):

@@ -109,6 +109,93 @@ def test_scores_equal_a_dense_recomputation_on_excerpts(tiny_loaded, eager, tmp_
     check_reading(loaded, eager, document, partial_context(document, loaded))
 
 
+def check_further(reading, eager):
+    """Standard scores stay; further ones are plain differences from the same null: they are no part of it."""
+    standard, more = reading.calibration("en"), reading.calibration("en", alpha=0.01)
+    bank = question_bank("en", 0.01)
+    assert np.array_equal(more.null, standard.null)
+    assert np.array_equal(more.off_topic[: len(standard.off_topic)], standard.off_topic)
+    further = more.off_topic[len(standard.off_topic) :]
+    assert more.off_topic_maxima.shape == (len(bank.compared),) == (119,)
+    chosen = (0, 7, len(bank.further) - 1)
+    eager(reading.prefilled.loaded.model)
+    dense = dense_masses(reading, [bank.further[place] for place in chosen], reading.prefilled.loaded.model)
+    weights = np.asarray(reading.profile.weights) / np.sum(reading.profile.weights)
+    expected = np.einsum("qhp,h->qp", dense - standard.null, weights)
+    np.testing.assert_allclose(further[list(chosen)], expected, atol=FURTHER_TOLERANCE)
+
+
+# the null is taken as it is: float32 noise of three questions alone
+FURTHER_TOLERANCE = 1e-4
+
+
+def test_a_small_alpha_runs_further_questions_against_the_same_null(tiny_loaded, eager, tmp_path):
+    check_further(open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT)), eager)
+
+
+def factor_for_all(reading, bank, progress):
+    """Planted fault: the factor of the bank's own questions on the further ones too."""
+    result = REAL_RUN(reading, bank, progress)
+    if bank.further:
+        result.off_topic[len(bank.off_topic) :] *= len(bank.questions) / (len(bank.questions) - 1)
+    return result
+
+
+def null_of_all(reading, bank, progress):
+    """Planted fault: the further questions enter the null, so that scores depend on alpha."""
+    if not bank.further:
+        return REAL_RUN(reading, bank, progress)
+    mass = reading.mass([*bank.questions, *bank.further])
+    null = mass.mean(axis=0)
+    scores = reading_module.passage_scores(mass[len(bank.ordinary) :], null, reading.profile.weights)
+    return reading_module.Calibration(null, scores)
+
+
+REAL_RUN = Reading._run_bank
+
+
+@pytest.mark.parametrize("fault", [factor_for_all, null_of_all])
+def test_wrong_scores_of_further_questions_are_caught(fault, tiny_loaded, eager, tmp_path, monkeypatch):
+    monkeypatch.setattr(Reading, "_run_bank", fault)
+    with pytest.raises(AssertionError):
+        check_further(open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT)), eager)
+
+
+def test_scores_do_not_depend_on_alpha_and_p_values_do(tiny_loaded, tmp_path):
+    reading = open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT))
+    usual, _ = reading.ask(QUESTION, alpha=0.05, max_new_tokens=1)
+    strict, _ = reading.ask(QUESTION, alpha=0.01, max_new_tokens=1)
+    assert np.array_equal(usual.scores, strict.scores)
+    for evidence, compared in ((usual, 39), (strict, 119)):
+        reached = round(evidence.decision.p_value * (compared + 1))
+        assert evidence.decision.p_value == pytest.approx(reached / (compared + 1), abs=1e-12)
+
+
+def test_progress_of_a_small_alpha_rises_from_start_to_end(tiny_loaded, tmp_path):
+    seen = []
+    reading = open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT))
+    reading.calibration("en", lambda phase, fraction: seen.append((phase, fraction)), alpha=0.01)
+    fractions = [fraction for _, fraction in seen]
+    assert {phase for phase, _ in seen} == {"calibrate"}
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert any(fraction < 0.5 for fraction in fractions)
+
+
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_the_evidence_of_a_question_is_decided_once(most, tiny_loaded, tmp_path, monkeypatch):
+    reading = open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT))
+    reading.calibration("en")
+    decided, real = [], reading_module.decide
+    monkeypatch.setattr(reading_module, "decide", lambda *a: (decided.append(a[0]), real(*a))[1])
+    evidence, decoded = reading.ask(QUESTION, alpha=0.999, max_new_tokens=most)
+    assert evidence.decision.found
+    assert len(decoded.ids) <= most
+    # one for the question, one more for the rows of an answer where there is one
+    assert len(decided) == (2 if decoded.ids else 1)
+    assert np.array_equal(decided[0], evidence.scores)
+
+
 def test_passages_shifted_by_a_separator_are_caught(tiny_loaded, eager, tmp_path, monkeypatch):
     monkeypatch.setattr(reading_module, "SEPARATOR", "")
     document, loaded = read(tmp_path, CONTRACT), tiny_loaded("llama")

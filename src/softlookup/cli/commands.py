@@ -120,5 +120,6 @@ def _session(options: argparse.Namespace, progress: object) -> Session:
         max_answer_tokens=getattr(options, "max_answer_tokens", 80),
         max_context_tokens=options.max_context_tokens,
         embeddings=getattr(options, "embeddings", None),
+        cache=not getattr(options, "no_cache", False),
     )
     return Session(options.model, options=settings, progress=progress)  # type: ignore[arg-type]

@@ -176,5 +176,5 @@ def _distractor(case: Case, hit: Hit) -> NamedClause | None:
 def _run(walk: _Walk) -> Run:
     case = walk.case
     model = model_summary(case.loaded.source, case.template.sha256, case.reading.profile)
-    count = len(question_bank(language_of(case.question)).off_topic)
+    count = len(question_bank(language_of(case.question), walk.measures.alpha).compared)
     return Run(model.name, model.sha256, model.template_sha256, model.heads, walk.measures.alpha, count, _ROWS)

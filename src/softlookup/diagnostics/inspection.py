@@ -88,7 +88,7 @@ def inspect_reading(document: Document, reading: Reading, question: str, options
     A model whose logits are not finite gives no answer; what the monitors saw until then is told all the same.
     """
     language = language_of(question)
-    calibration = reading.calibration(language, options.progress)
+    calibration = reading.calibration(language, options.progress, alpha=options.alpha)
     bank_runs, bank_mass = _bank(reading, language, options.progress)
     suffix = reading.prefilled.template.suffix(question)
     rows = slice(0, suffix.question_length)

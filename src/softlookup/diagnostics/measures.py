@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from softlookup.evidence.abstention import Decision, decide
 from softlookup.evidence.attribution import FloatArray, PassageMass, passage_scores
 from softlookup.evidence.question_bank import language_of, question_bank
 from softlookup.runtime.attention_calls import AttentionCall
+
+if TYPE_CHECKING:
+    from softlookup.evidence.reading import Calibration
 
 # off-topic questions whose own answers give the null of answer rows and of the drop
 NULL_ANSWERS = 8
@@ -43,24 +47,26 @@ class Measures:
         self._given = answer
         self._most = max_new_tokens
 
+    @property
+    def _calibration(self) -> Calibration:
+        return self.case.reading.calibration(language_of(self.case.question), alpha=self.alpha)
+
     @cached_property
     def scores(self) -> FloatArray:
         """Calibrated evidence [passages] of the question."""
         reading = self.case.reading
-        calibration = reading.calibration(language_of(self.case.question))
         mass = reading.mass([self.case.question])[0]
-        return passage_scores(mass, calibration.null, reading.profile.weights)
+        return passage_scores(mass, self._calibration.null, reading.profile.weights)
 
     @cached_property
     def decision(self) -> Decision:
         """The decision that ``softlookup ask`` would take."""
-        calibration = self.case.reading.calibration(language_of(self.case.question))
-        return decide(self.scores, calibration.off_topic_maxima, self.alpha)
+        return decide(self.scores, self._calibration.off_topic_maxima, self.alpha)
 
     @cached_property
     def place_p_value(self) -> float:
         """p_g: rank of the place named beforehand among the off-topic questions' scores of the same place."""
-        off_topic = self.case.reading.calibration(language_of(self.case.question)).off_topic
+        off_topic = self._calibration.off_topic
         passages = list(self.case.passages)
         best = float(self.scores[passages].max())
         reached = int((~(off_topic[:, passages].max(axis=1) < best)).sum())

@@ -66,7 +66,8 @@ class QuestionRecord:
     @property
     def off_topic(self) -> int | None:
         """How many off-topic questions the p-value compares with; None without a p-value."""
-        return None if self.answer.p_value is None else len(question_bank(self.language).off_topic)
+        answer = self.answer
+        return None if answer.p_value is None else len(question_bank(self.language, answer.alpha).compared)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ Two lists per language, with two jobs:
 - ``off_topic``: questions of contract style about matters that a commercial contract does not treat.
   Their scores on the same document are the reference sample of the p-value.
 
+``off_topic_more.py`` holds further off-topic questions: the reference sample grows by them when alpha is smaller than
+the standard list can serve. They are no part of the null, so that scores do not depend on alpha.
+
 The lists are part of the method: a change of wording changes scores, so ``BANK_VERSION`` enters every
 fingerprint.
 """
@@ -15,6 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from softlookup.evidence.off_topic_more import FURTHER_EN, FURTHER_ZH
 
 BANK_VERSION = 1
 
@@ -175,25 +180,46 @@ _OFF_TOPIC_ZH = (
 )
 
 
+_LISTS: dict[Language, tuple[tuple[str, ...], ...]] = {
+    "en": (_ORDINARY_EN, _OFF_TOPIC_EN, FURTHER_EN),
+    "zh": (_ORDINARY_ZH, _OFF_TOPIC_ZH, FURTHER_ZH),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionBank:
-    """Questions of one language; the tuples never overlap."""
+    """Questions of one language; the tuples never overlap. ``further`` is empty in the standard bank."""
 
     language: Language
     ordinary: tuple[str, ...]
     off_topic: tuple[str, ...]
+    further: tuple[str, ...] = ()
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """Ordinary questions, then off-topic ones."""
+        """Ordinary questions, then off-topic ones: those whose mean is the null, for every alpha."""
         return self.ordinary + self.off_topic
 
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The off-topic questions that the p-value compares with."""
+        return self.off_topic + self.further
 
-def question_bank(language: Language) -> QuestionBank:
-    """The bank of ``language``, which should be that of the question: other words draw other attention."""
-    if language == "zh":
-        return QuestionBank("zh", _ORDINARY_ZH, _OFF_TOPIC_ZH)
-    return QuestionBank("en", _ORDINARY_EN, _OFF_TOPIC_EN)
+
+def question_bank(language: Language, alpha: float | None = None) -> QuestionBank:
+    """The bank of ``language``, which should be that of the question: other words draw other attention.
+
+    M compared questions give no p-value below 1 / (M + 1): where ``alpha`` is smaller than the standard bank can serve,
+    the further questions are added. None: the standard bank.
+    """
+    ordinary, off_topic, further = _LISTS[language]
+    enough = alpha is None or alpha >= 1 / (len(off_topic) + 1)
+    return QuestionBank(language, ordinary, off_topic, () if enough else further)
+
+
+def most_compared() -> int:
+    """Questions of the larger reference sample, M: no alpha below 1 / (M + 1) can be served."""
+    return len(question_bank("en", 0.0).compared)
 
 
 def language_of(text: str) -> Language:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,9 +17,10 @@ import numpy.typing as npt
 from softlookup.documents.model import Span
 from softlookup.evidence.abstention import Decision, decide
 from softlookup.evidence.attribution import PassageMap, PassageMass, null_mass, passage_scores
+from softlookup.evidence.calibration_store import calibration_key, find_calibration, keep_calibration
 from softlookup.evidence.profile import HeadProfile
 from softlookup.evidence.profile_store import find_profile
-from softlookup.evidence.question_bank import Language, language_of, question_bank
+from softlookup.evidence.question_bank import Language, QuestionBank, language_of, question_bank
 from softlookup.evidence.question_rows import content_rows
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import SEPARATOR, Context
@@ -60,37 +62,68 @@ class QuestionEvidence:
 
 
 class Reading:
-    """A prefilled context. ``chunks`` are the passages that the model read, in document order."""
+    """A prefilled context. ``chunks`` are the passages that the model read, in document order.
+
+    With ``cached`` calibrations are looked up on disk, and kept there (``calibration_store``).
+    """
 
     def __init__(
-        self, prefilled: Prefilled, context: Context, chunks: Sequence[Chunk], profile: HeadProfile | None = None
+        self,
+        prefilled: Prefilled,
+        context: Context,
+        chunks: Sequence[Chunk],
+        profile: HeadProfile | None = None,
+        *,
+        cached: bool = False,
     ) -> None:
         self.prefilled = prefilled
         self.context = context
         self.chunks, self._map = _passage_map(prefilled, context, chunks)
         self.profile = profile or find_profile(prefilled.loaded, prefilled.template)
-        self._calibrations: dict[Language, Calibration] = {}
+        self._cached = cached
+        self._calibrations: dict[tuple[Language, int], Calibration] = {}
 
     @property
     def passage_map(self) -> PassageMap:
         """Which passage every document token belongs to."""
         return self._map
 
-    def calibration(self, language: Language, progress: Progress | None = None) -> Calibration:
-        """Run the bank of ``language`` once; later calls return the same object."""
-        known = self._calibrations.get(language)
+    def calibration(
+        self, language: Language, progress: Progress | None = None, *, alpha: float | None = None
+    ) -> Calibration:
+        """Run the bank of ``language`` that ``alpha`` needs, once; later calls return the same object."""
+        bank = question_bank(language, alpha)
+        place = (language, len(bank.compared))
+        if place not in self._calibrations:
+            self._calibrations[place] = self._kept(bank, progress) if self._cached else self._run_bank(bank, progress)
+        return self._calibrations[place]
+
+    def _kept(self, bank: QuestionBank, progress: Progress | None) -> Calibration:
+        """The calibration on disk, else a new one, which is kept."""
+        key = calibration_key(self, bank)
+        passages = len(self.chunks)
+        known = find_calibration(key, (len(self.profile.heads), passages), (len(bank.compared), passages))
         if known is not None:
-            return known
-        bank = question_bank(language)
+            return Calibration(*known)
+        result = self._run_bank(bank, progress)
+        keep_calibration(key, result.null, result.off_topic)
+        return result
+
+    def _run_bank(self, bank: QuestionBank, progress: Progress | None) -> Calibration:
+        if bank.further:
+            first, then = (partial(_half, progress or no_progress, begin) for begin in (0.0, 0.5))
+            standard = self.calibration(bank.language, first)
+            mass = self.mass(bank.further, then)
+            # like the user's question these are no part of the null: no factor
+            further = passage_scores(mass, standard.null, self.profile.weights)
+            return Calibration(standard.null, np.concatenate([standard.off_topic, further]))
         mass = self.mass(bank.questions, progress)
         null = null_mass(mass)
         off_topic = passage_scores(mass[len(bank.ordinary) :], null, self.profile.weights)
         # each bank question is part of the null; leaving it out of its own null multiplies what is left
         # by N / (N - 1), and makes it comparable with the user's question, which is not part of it
         off_topic *= len(mass) / (len(mass) - 1)
-        result = Calibration(null, off_topic)
-        self._calibrations[language] = result
-        return result
+        return Calibration(null, off_topic)
 
     def mass(self, questions: Sequence[str], progress: Progress | None = None) -> FloatArray:
         """Tempered attention mass [questions, heads, passages], uncalibrated, of many questions in packed passes."""
@@ -117,7 +150,7 @@ class Reading:
 
         ``monitor`` sees every layer of the question's rows.
         """
-        calibration = self.calibration(language_of(question))
+        calibration = self.calibration(language_of(question), alpha=alpha)
         suffix = self.prefilled.template.suffix(question)
         collector = PassageMass(self.profile, self.passage_map, 1)
         rows = [(0, self.rows(question))]
@@ -127,9 +160,10 @@ class Reading:
             if monitor is not None:
                 monitor(call)
 
-        def decision() -> Decision:
+        @cache  # asked for once the question's rows are in: before the answer, and for the result
+        def scored() -> tuple[FloatArray, Decision]:
             scores = passage_scores(collector.mass[0], calibration.null, self.profile.weights)
-            return decide(scores, calibration.off_topic_maxima, alpha)
+            return scores, decide(scores, calibration.off_topic_maxima, alpha)
 
         answer_rows = PassageMass(self.profile, self.passage_map, 1, accumulate=True)
         decoded = self.prefilled.answer(
@@ -137,10 +171,10 @@ class Reading:
             max_new_tokens=max_new_tokens,
             callback=callback,
             answer_callback=lambda call: answer_rows.collect(call, [(0, slice(0, 1))]),
-            wanted=lambda: decision().found,
+            wanted=lambda: scored()[1].found,
             on_token=on_token,
         )
-        scores = passage_scores(collector.mass[0], calibration.null, self.profile.weights)
+        scores, decision = scored()
         answer_passage = None
         if decoded.ids:
             mass = answer_rows.mass[0] / len(decoded.ids)
@@ -150,7 +184,7 @@ class Reading:
                 alpha,
             )
             answer_passage = at_answer.best if at_answer.found else None
-        return QuestionEvidence(scores, decision(), answer_passage), decoded
+        return QuestionEvidence(scores, decision, answer_passage), decoded
 
 
 def _passage_map(
@@ -182,6 +216,11 @@ def document_offsets(context: Context, offsets: npt.NDArray[np.int64]) -> npt.ND
         result[inside] = offsets[inside] - position + span.start
         position += len(span) + len(SEPARATOR)
     return result
+
+
+def _half(progress: Progress, begin: float, phase: str, fraction: float) -> None:
+    """Report one of two runs as the half of the whole that starts at ``begin``."""
+    progress(phase, begin + fraction / 2)
 
 
 def _fed_share(span: Span, spans: Sequence[Span]) -> float:
