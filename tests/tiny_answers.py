@@ -5,6 +5,7 @@ from __future__ import annotations
 from softlookup.evidence.answer import (
     Answer,
     Citation,
+    ClauseScore,
     CoverageSummary,
     DocumentSummary,
     ModelSummary,
@@ -23,6 +24,8 @@ ANSWER = Answer(
     alpha=0.05,
     citations=(Citation("2.1", "Payment", 4, 9, None, "quote", "verbatim", 0.5, 0.025, "attention"),),
     ranking=(RankedPassage(4, 9, "2.1", 1.5),),
+    clauses=(ClauseScore("2.1", "Fees", 0, 40, 0.5, 0.025),),
+    ranked_by=("attention", "bm25"),
     evidence_score=0.5,
     plan=PlanSummary("full_context", "fits", 100, 100, 4096),
     coverage=CoverageSummary(None, 500, 100, 100, (), complete=True),

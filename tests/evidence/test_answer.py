@@ -14,9 +14,10 @@ from tiny_answers import ANSWER
 # the published JSON: a change here is a change of the schema, and its number must change as well
 DOCUMENTED = {
     "": "schema question outcome needs_review reason answer p_value alpha citations ranking evidence_score plan "
-    "coverage alerts document model seconds reasons",
+    "coverage alerts document model seconds reasons ranked_by clauses",
     "citations": "clause heading start end page quote quote_check score p_value via why boxes",
     "ranking": "start end clause score",
+    "clauses": "clause heading start end score p_value",
     "plan": "strategy reason document_tokens context_tokens window",
     "coverage": "pages characters tokens_total tokens_read skipped complete notes",
     "document": "path sha256 format clauses",

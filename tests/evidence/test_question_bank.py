@@ -40,7 +40,7 @@ def test_questions_are_in_their_language_and_enough_for_the_usual_alpha(language
     bank = question_bank(language, 0.01)
     assert {language_of(question) for question in bank.questions + bank.further} == {language}
     assert 1 / (len(bank.off_topic) + 1) <= 0.05
-    assert len(bank.ordinary) >= 20
+    assert len(bank.ordinary) >= 16
     assert len(bank.further) >= 80
     assert 1 / (len(bank.compared) + 1) <= 0.01
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 Rows = slice | list[int]
 
-# power of the mass of one row in one passage, chosen on the tune half of `benchmarks/evidence.py`
+# power of the mass of one row in one passage, chosen on the fit half of `benchmarks/evidence.py`
 TEMPER = 0.5
 
 

@@ -3,7 +3,7 @@
 Two lists per language, with two jobs:
 
 - ``ordinary``: common contract questions. With the others they make the *null*: the attention that any
-  question draws to a passage. Subtracting it leaves what this question adds.
+  question draws to a passage. Subtracting it leaves what this question adds. Sixteen serve as well as more do.
 - ``off_topic``: questions of contract style about matters that a commercial contract does not treat.
   Their scores on the same document are the reference sample of the p-value.
 
@@ -21,43 +21,27 @@ from typing import Literal
 
 from softlookup.evidence.off_topic_more import FURTHER_EN, FURTHER_ZH
 
-BANK_VERSION = 1
+BANK_VERSION = 2
 
 Language = Literal["en", "zh"]
 
 _ORDINARY_EN = (
     "Who are the parties?",
-    "When does the agreement start?",
     "How long does the agreement last?",
-    "Can the agreement be renewed?",
     "Which law governs the agreement?",
-    "How are disputes resolved?",
     "What must be paid, and when?",
-    "Is interest charged on late payment?",
     "Who pays taxes?",
-    "How can a party terminate the agreement?",
     "What happens after termination?",
-    "Is liability limited?",
     "Who indemnifies whom?",
-    "What must be kept confidential?",
     "Who owns the intellectual property?",
-    "What licence is granted?",
     "May the agreement be assigned?",
-    "What warranties are given?",
     "What insurance is required?",
-    "May the books and records be inspected?",
     "What must be delivered?",
-    "How are notices given?",
     "How can the agreement be amended?",
-    "What happens in case of force majeure?",
     "Is there a minimum purchase?",
-    "Are there restrictions on competition?",
     "May employees be solicited?",
-    "Is there an exclusive right?",
     "What happens on a change of control?",
-    "Which documents form the entire agreement?",
     "Are the parties independent contractors?",
-    "What are the remedies for breach?",
 )
 
 _OFF_TOPIC_EN = (
@@ -104,37 +88,21 @@ _OFF_TOPIC_EN = (
 
 _ORDINARY_ZH = (
     "合同双方是谁？",
-    "合同从何时起生效？",
     "合同期限多长？",
-    "合同可以续签吗？",
     "适用哪国法律？",
-    "争议如何解决？",
     "应付多少款项，何时支付？",
-    "逾期付款要付利息吗？",
     "税费由谁承担？",
-    "一方如何解除合同？",
     "合同终止后如何处理？",
-    "赔偿责任有上限吗？",
     "谁应当赔偿对方的损失？",
-    "哪些信息必须保密？",
     "知识产权归谁所有？",
-    "授予了什么许可？",
     "合同可以转让吗？",
-    "作出了哪些保证？",
     "需要购买哪些保险？",
-    "可以查阅账簿和记录吗？",
     "应当交付什么？",
-    "通知如何送达？",
     "合同如何变更？",
-    "发生不可抗力怎么办？",
     "违约金是多少？",
-    "有竞业限制吗？",
     "质量标准是什么？",
-    "如何验收？",
     "保证金是多少？",
-    "合同一式几份？",
     "附件包括哪些？",
-    "违约应承担什么责任？",
 )
 
 _OFF_TOPIC_ZH = (
