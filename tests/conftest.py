@@ -97,13 +97,13 @@ def eager() -> Iterator[Callable[[Any], Any]]:
     switched = []
 
     def switch(model: Any) -> Any:
-        switched.append(model)
+        switched.append((model, model.config._attn_implementation))
         model.set_attn_implementation("eager")
         return model
 
     yield switch
-    for model in switched:
-        model.set_attn_implementation("sdpa")
+    for model, before in reversed(switched):
+        model.set_attn_implementation(before)
 
 
 @pytest.fixture(scope="session")

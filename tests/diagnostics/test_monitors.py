@@ -58,7 +58,7 @@ def tiny_baseline(tiny_loaded):
     return baseline_of([monitored(loaded, CONTRACT, question).layers for question in QUESTIONS[:3]])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "gpt_oss"])
 @pytest.mark.parametrize("text", [CONTRACT, CONTRACT_ZH], ids=["en", "zh"])
 def test_a_healthy_run_is_silent(kind, text, tiny_loaded):
     monitor = monitored(tiny_loaded(kind), text, "Who repairs the jetty?")

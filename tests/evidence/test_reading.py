@@ -95,7 +95,7 @@ def check_reading(loaded, eager, document, context=None, questions=(QUESTION,)):
         np.testing.assert_allclose(scores, np.einsum("hp,h->p", dense[size + number] - null, weights), atol=tolerance)
 
 
-@pytest.mark.parametrize("kind", ["llama", "gemma3"])
+@pytest.mark.parametrize("kind", ["llama", "gemma3", "gpt_oss"])
 def test_scores_equal_a_dense_recomputation(kind, tiny_loaded, eager, tmp_path):
     check_reading(tiny_loaded(kind), eager, read(tmp_path, CONTRACT))
 

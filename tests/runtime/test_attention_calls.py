@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 from transformers import DynamicCache
 
-from softlookup.attention.rows import row_scores
+from softlookup.attention.rows import row_scores, row_weights
 from softlookup.errors import ModelError, UsageError
 from softlookup.runtime import attention_calls as calls_module
 from softlookup.runtime.attention_calls import observe_calls
@@ -80,10 +81,10 @@ def test_logits_of_every_kind_are_equal_bit_for_bit(kind, tiny_loaded, generator
 
 
 def weights_of(call):
-    return torch.softmax(row_scores(call.query, call.key, call.visible, call.scale, call.softcap), -1)
+    return row_weights(call.query, call.key, call.visible, call.scale, call.softcap, call.sinks)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "gpt_oss"])
 def test_observed_rows_reproduce_the_models_own_weights(kind, tiny_loaded, eager, generator):
     model = tiny_loaded(kind).model
     ids = tokens(LENGTH, generator)
@@ -173,8 +174,14 @@ def test_an_unsupported_implementation_is_refused(tiny_loaded, monkeypatch):
         pass  # an observed model is not wrapped twice
 
 
-def test_learned_sinks_are_refused():
-    """What reads these calls would leave the sink's share out."""
+def test_a_learned_sink_that_is_left_out_would_show(generator):
     model = build_model("gpt_oss", VOCABULARY)
-    with torch.inference_mode(), observe_calls(model, nothing), pytest.raises(ModelError, match="s_aux"):
-        model(torch.tensor([[3, 4, 5]]))
+    calls = []
+    with torch.inference_mode(), observe_calls(model, calls.append):
+        model(tokens(LENGTH, generator))
+    for call in calls:
+        assert call.sinks.shape == call.query.shape[:1]
+        missing = 1 - weights_of(call).sum(-1)
+        assert float(missing.mean()) > 1e-3, "the sink took nothing: leaving it out would pass unseen"
+        whole = weights_of(replace(call, sinks=None)).sum(-1)
+        assert torch.allclose(whole, torch.ones(()), atol=1e-5)

@@ -40,7 +40,15 @@ def row_weights(
     visible: torch.Tensor | None,
     scale: float,
     softcap: float | None = None,
+    sinks: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Attention weights [Hq, Tq, Tk] in fp32; a row that sees no key is all zeros. Arguments as :func:`row_scores`."""
+    """Attention weights [Hq, Tq, Tk] in fp32; a row that sees no key is all zeros. Arguments as :func:`row_scores`.
+
+    ``sinks`` [Hq] are learned logits that take part in the softmax and have no key: the weights then sum to less
+    than one.
+    """
     scores = row_scores(query, key, visible, scale, softcap)
+    if sinks is not None:
+        column = sinks.float()[:, None, None].expand(-1, scores.shape[1], 1)
+        return torch.softmax(torch.cat([scores, column], dim=-1), dim=-1)[..., :-1]
     return torch.nan_to_num_(torch.softmax(scores, dim=-1), nan=0.0)

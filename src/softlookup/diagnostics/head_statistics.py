@@ -44,7 +44,8 @@ class HeadStatistics:
     ``unscaled`` and ``scaled``: largest |q.k| without and with the scale, before a softcap; ``below_two_over_t``:
     share of rows whose largest weight is under 2 / visible keys; ``rows_apart`` and ``heads_apart`` (one number): the
     divergences of this module; ``top_mass``: largest mean weight of one key. ``bad_heads`` are not finite in q or k,
-    ``overflowing`` have finite q and k whose product is not. ``sinks``: keys of mean weight above .3.
+    ``overflowing`` have finite q and k whose product is not. ``sinks``: keys of mean weight above .3;
+    ``learned_sink``: share of a learned logit, None where the layer has none.
     """
 
     layer: int
@@ -64,6 +65,7 @@ class HeadStatistics:
     bad_heads: tuple[int, ...] = ()
     overflowing: tuple[int, ...] = ()
     sinks: tuple[KeyShare, ...] = ()
+    learned_sink: FloatArray | None = None
 
     @property
     def finite(self) -> bool:
@@ -91,7 +93,9 @@ def head_statistics(call: AttentionCall, rows: slice, *, mass_rows: int | None =
     )
     mask = None if call.visible is None else call.visible[None, None, rows]
     try:
-        found = attention_statistics(query, key, stats=request, mask=mask, scale=call.scale, softcap=call.softcap)
+        found = attention_statistics(
+            query, key, stats=request, mask=mask, scale=call.scale, softcap=call.softcap, sinks=call.sinks
+        )
     except UsageError:  # finite numbers whose scores overflow float32
         return _blank(call, count, overflowing=_overflowing_heads(call, rows))
     return _of(call, found, chosen)
@@ -129,6 +133,7 @@ def _of(call: AttentionCall, found: AttentionStats, chosen: tuple[int, ...]) -> 
         scaled=largest_unscaled * abs(call.scale),
         below_two_over_t=_means((largest < 2.0 / visible).double()),
         sinks=sinks,
+        learned_sink=None if found.learned_sink_mass is None else _means(found.learned_sink_mass),
     )
 
 

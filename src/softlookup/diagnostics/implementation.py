@@ -123,7 +123,7 @@ def _reference(call: AttentionCall, chosen: torch.Tensor) -> torch.Tensor:
     if value is None:
         raise AssertionError("checked before")
     visible = None if call.visible is None else call.visible[chosen]
-    weights = row_weights(call.query[:, chosen], call.key, visible, call.scale, call.softcap)
+    weights = row_weights(call.query[:, chosen], call.key, visible, call.scale, call.softcap, call.sinks)
     shared = weights.shape[0] // value.shape[0]
     grouped = weights.view(value.shape[0], shared * len(chosen), -1)
     return (grouped @ value.float()).view(weights.shape[0], len(chosen), -1)

@@ -74,7 +74,7 @@ class LayerMass:
         from softlookup.attention.rows import row_weights
 
         visible = None if call.visible is None else call.visible[rows]
-        weights = row_weights(call.query[:, rows], call.key, visible, call.scale, call.softcap)
+        weights = row_weights(call.query[:, rows], call.key, visible, call.scale, call.softcap, call.sinks)
         start, stop = self._document
         mean = weights[:, :, start:stop].double().mean(dim=(0, 1)).numpy()
         inside = self._owner >= 0

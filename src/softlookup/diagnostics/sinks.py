@@ -48,11 +48,16 @@ Place = tuple[int, int, float]
 
 
 def sinks_of_rows(layers: Mapping[int, HeadStatistics]) -> dict[int | None, list[Place]]:
-    """Sinks of the question's rows by column; columns of the rows themselves are left out by :func:`named_sinks`."""
+    """Sinks of the question's rows by column, learned ones under None.
+
+    Columns of the rows themselves are left out by :func:`named_sinks`.
+    """
     found: dict[int | None, list[Place]] = defaultdict(list)
     for number, layer in layers.items():
         for share in layer.sinks:
             found[share.key].append((number, share.head, share.mass))
+        learned = () if layer.learned_sink is None else layer.learned_sink.tolist()
+        found[None] += [(number, head, float(mass)) for head, mass in enumerate(learned) if mass > SINK_WEIGHT]
     return dict(found)
 
 
@@ -88,6 +93,8 @@ def named_sinks(
     sinks = []
     for key, places in found.items():
         ordered = sorted(places, key=lambda place: -place[2])
+        if not ordered:
+            continue
         token = "" if key is None else token_at(key)
         if key is not None and not token:
             continue

@@ -37,8 +37,8 @@ _EN = {
         "repair the attention mask: the rows of the question see none of the columns {columns}",
     ),
     "out_of_reach": (
-        ("{place} lies too far from the question for the {local} layers of the model that see only their "
-        "neighbourhood; only the {seeing} others can look at it."),
+        ("{place} lies too far from the question for {local} of the model's layers, which see only their "
+        "neighbourhood; {seeing} can look at it."),
         ("ask on the clause and its neighbours alone (a smaller --max-context-tokens), or use a model with full "
         "attention in every layer"),
     ),

@@ -82,11 +82,12 @@ class PassageMass:
         for kv_head in sorted({head // group_size for _, head in heads}):
             members = [(index, head) for index, head in heads if head // group_size == kv_head]
             indices = [index for index, _ in members]
-            query = call.query[torch.tensor([head for _, head in members])]
+            chosen = torch.tensor([head for _, head in members])
+            query, sinks = call.query[chosen], None if call.sinks is None else call.sinks[chosen]
             key = call.key[kv_head : kv_head + 1]
             for question, part in rows:
                 visible = None if call.visible is None else call.visible[part]
-                weights = row_weights(query[:, part], key, visible, call.scale, call.softcap)
+                weights = row_weights(query[:, part], key, visible, call.scale, call.softcap, sinks)
                 mass = self._per_passage(weights)
                 before = self.mass[question, indices] if self._accumulate else 0.0
                 self.mass[question, indices] = before + (mass**TEMPER).mean(axis=1)

@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from softlookup.errors import ModelError
 from softlookup.runtime.attention_hook import LayerCall, hook_attention
 from softlookup.runtime.visibility import without_mask
 
@@ -24,7 +23,7 @@ class AttentionCall:
     query [Hq, Tq, D] and key [Hkv, Tk, D] after RoPE, cache included; ``visible`` [Tq, Tk] bool, None =
     every key; ``scale`` and ``softcap`` as the layer uses them; ``sliding_window`` None for global layers.
     ``value`` [Hkv, Tk, Dv] and ``output`` [Hq, Tq, Dv], what the model's kernel made of it all, for readers that
-    compare the two; None where they are not at hand.
+    compare the two; None where they are not at hand. ``sinks`` [Hq]: learned logits without a key, None for none.
     """
 
     layer: int
@@ -36,6 +35,7 @@ class AttentionCall:
     sliding_window: int | None
     value: torch.Tensor | None = None
     output: torch.Tensor | None = None
+    sinks: torch.Tensor | None = None
 
 
 Callback = Callable[[AttentionCall], None]
@@ -46,16 +46,14 @@ def observe_calls(model: Any, callback: Callback) -> Iterator[None]:
     """Call ``callback`` for every attention layer that runs inside the block; the model is restored after it.
 
     An exception of the callback ends the forward pass and propagates. Raises as
-    :func:`softlookup.runtime.attention_hook.hook_attention`, and ``ModelError`` for learned sinks.
+    :func:`softlookup.runtime.attention_hook.hook_attention`.
     """
     with hook_attention(model, lambda call: callback(_first_entry(call))):
         yield
 
 
 def _first_entry(call: LayerCall) -> AttentionCall:
-    if call.arguments.get("s_aux") is not None:
-        raise ModelError("attention with learned sinks (s_aux) is not read as evidence", "use a model without it")
-    scale = call.arguments.get("scaling")
+    scale, learned = call.arguments.get("scaling"), call.arguments.get("s_aux")
     return AttentionCall(
         layer=call.layer,
         query=call.query[0],
@@ -66,6 +64,7 @@ def _first_entry(call: LayerCall) -> AttentionCall:
         sliding_window=call.arguments.get("sliding_window"),
         value=call.value[0],
         output=None if call.output is None else call.output[0].transpose(0, 1),
+        sinks=None if learned is None else learned.detach(),
     )
 
 
