@@ -130,6 +130,23 @@ def test_no_text_breaks_the_reader(text):
     assert unsupported_values(text, [text]) == ()
 
 
+@pytest.mark.parametrize(
+    ("answer", "source", "invented"),
+    [
+        ("a cap of 2.5 million", "capped at EUR 2,500,000", ()),
+        ("a cap of EUR 2,500,000", "a cap of EUR 2.5 million", ()),
+        ("a cap of 2.5 million", "a cap of 2,500", ("2500000",)),
+        ("上限3,600万元", "上限为人民币36,000,000元", ()),
+        ("上限3,600万元", "上限为三千六百万元", ()),
+        ("上限3,600万元", "上限为3,600元", ("36000000",)),
+        ("上限1.5亿元", "上限为150,000,000元", ()),
+        ("2.5", "2.5 million", ()),
+    ],
+)
+def test_digits_with_a_scale_are_one_number(answer, source, invented):
+    assert unsupported_values(answer, [source]) == invented
+
+
 def test_invented_values_are_named_in_order():
     passages = ["The cap is EUR 1,000,000.", "Notice of thirty days."]
     assert unsupported_values("The cap is 1000000 after 30 days.", passages) == ()

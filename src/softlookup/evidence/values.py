@@ -7,6 +7,7 @@ Chinese numerals as digits ("thirty" -> "30", "三十" -> "30"); units and perce
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 _WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -44,6 +45,11 @@ _HAN_SCALES = {
 _FULL_WIDTH = str.maketrans("０１２３４５６７８９．，％", "0123456789.,%")
 
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+# "2.5 million", "3,600万": digits and a scale are one number
+_SCALED = re.compile(
+    rf"({_DIGITS.pattern})\s?(?:({'|'.join(_SCALES)})\b|([万亿]))",
+    re.IGNORECASE,
+)
 _NUMBER_WORDS = "|".join((*_WORDS, *_SCALES))
 _WORD_NUMBER = re.compile(rf"\b(?:{_NUMBER_WORDS})(?:[-\s]+(?:and\s+)?(?:{_NUMBER_WORDS}))*\b", re.IGNORECASE)
 _HAN_NUMBER = re.compile(f"[{''.join(_HAN)}{''.join(_HAN_SCALES)}]+")
@@ -61,7 +67,10 @@ def values_in(text: str) -> frozenset[str]:
 def _values(text: str, *, alone: bool) -> frozenset[str]:
     """``alone``: count "one", 一 and 十 that stand alone too, which are seldom, but sometimes, numbers."""
     text = text.translate(_FULL_WIDTH)
-    found = {_canonical(match.group()) for match in _DIGITS.finditer(text)}
+    found = {_scaled(match) for match in _SCALED.finditer(text)}
+    if not alone:  # of a source the bare digits count too: an answer may leave out the scale
+        text = _SCALED.sub(" ", text)
+    found |= {_canonical(match.group()) for match in _DIGITS.finditer(text)}
     found |= {
         str(value) for match in _WORD_NUMBER.finditer(text) if (value := _from_words(match.group(), alone)) is not None
     }
@@ -83,6 +92,11 @@ def unsupported_values(answer: str, passages: list[str]) -> tuple[str, ...]:
     """Canonical numbers of ``answer`` that occur in none of ``passages``, sorted."""
     known = frozenset().union(*(values_spelled(passage) for passage in passages)) if passages else frozenset()
     return tuple(sorted(values_in(answer) - known))
+
+
+def _scaled(match: re.Match[str]) -> str:
+    scale = _SCALES[match.group(2).lower()] if match.group(2) else _HAN_SCALES[match.group(3)]
+    return _canonical(f"{Decimal(match.group(1).replace(',', '')) * scale:f}")
 
 
 def _canonical(digits: str) -> str:
