@@ -85,7 +85,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
     },
     "flash_attn": {"window": "left_right", "layout": "bthd", "framework": "torch", "dtypes": ("float16",)},
     "onnx_attention": {
-        "causal_align": "top_left", "window": "left_right", "window_closed": False, "masked_nan": "unspecified",
+        "causal_align": "top_left", "window": "left_right", "masked_nan": "unspecified",
     },
     "hf_eager": {**_EAGER, "framework": "torch"},
     "llama": {**_EAGER, "framework": "torch"},

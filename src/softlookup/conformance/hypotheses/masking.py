@@ -1,0 +1,135 @@
+"""Mistakes about who sees whom: causal masks, given masks, lengths, documents, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from softlookup.conformance.contract import Contract
+from softlookup.conformance.hypotheses.hypothesis import Hypothesis, hypothesis
+
+
+def masking(contract: Contract) -> Iterator[Hypothesis]:
+    """Causal masks, masks and their composition."""
+    yield from _causal(contract)
+    yield from _masks()
+    yield from _windows()
+    yield from _lengths()
+    for got in ("nan", "uniform", "zero"):
+        if contract.dead_row not in (got, "unspecified"):
+            likely = {"nan": "no guard where a row is all -inf: exp(-inf - -inf)",
+                      "uniform": "hidden scores are a finite number, so a row without keys averages all values",
+                      "zero": "rows without keys are set to 0"}[got]  # fmt: skip
+            severity = "unsafe" if got == "nan" else "wrong"
+            yield hypothesis(f"dead_row={got}(want={contract.dead_row})", severity, likely, dead_row=got)
+    yield hypothesis("masked_value_nan_propagates", "unsafe",
+                     "weights @ value without skipping hidden keys: 0 * NaN is NaN", masked_nan="propagates")  # fmt: skip
+
+
+def _causal(contract: Contract) -> Iterator[Hypothesis]:
+    want = contract.causal_align
+    got = "top_left" if want == "bottom_right" else "bottom_right"
+    line = "tril(diagonal=0)" if got == "top_left" else "tril(diagonal=Tk-Tq)"
+    yield hypothesis(f"causal.align={got}(want={want})", "leak" if got == "bottom_right" else "wrong",
+                     f"{line} where {want} needs diagonal={'Tk-Tq' if got == 'top_left' else '0'}", "causal",
+                     align=got)  # fmt: skip
+    yield hypothesis("causal.not_applied", "leak", "the causal flag is accepted and no mask is built on this path",
+                     "causal", causal="off")  # fmt: skip
+    yield hypothesis("causal.dropped_when(Tq!=Tk)", "leak", "the mask is built for square inputs only", "causal",
+                     causal_off_when="Tq!=Tk")  # fmt: skip
+    for when in ("Tq==Tk", "mask", "bias", "window", "softcap", "sinks", "segments", "kv_len", "scale", "GQA"):
+        code = "mask.compose=causal_dropped" if when == "mask" else f"causal.dropped_when({when})"
+        yield hypothesis(code, "leak", f"causal is skipped on the path taken with {when}", "causal",
+                         causal_off_when=when)  # fmt: skip
+    upper = "triu where tril is meant, or a True-means-hidden mask used as True-means-visible"
+    yield hypothesis("causal.triangle=wrong", "leak", upper, "causal", causal="upper")
+    yield hypothesis("causal.triangle=wrong(strict)", "leak", upper, "causal", causal="upper", causal_shift=-1)
+    yield hypothesis("causal.excludes_self", "wrong", "j < i (tril(-1)) where j <= i is meant", "causal",
+                     causal_shift=-1)  # fmt: skip
+    for shift in (1, 2, 3, 4):
+        yield hypothesis(f"causal.leak_future={shift}", "leak", f"j <= i + {shift}: diagonal off by {shift}", "causal",
+                         causal_shift=shift)  # fmt: skip
+        yield hypothesis(f"causal.excludes_past={shift + 1}", "wrong", f"j <= i - {shift + 1}", "causal",
+                         causal_shift=-shift - 1)  # fmt: skip
+    yield hypothesis("cross_attention.causal", "wrong", "causal is the default, also where Tq and Tk are two sequences",
+                     causal_unasked="not causal")  # fmt: skip
+    yield hypothesis("cross_attention.causal(when Tq!=Tk)", "wrong", "causal is applied to rectangular inputs unasked",
+                     causal_unasked="Tq!=Tk")  # fmt: skip
+
+
+def _masks() -> Iterator[Hypothesis]:
+    yield hypothesis("mask.ignored", "leak", "the mask never reaches the scores", "mask", mask="off")
+    yield hypothesis("mask.polarity=inverted", "leak", "masked_fill(mask) where masked_fill(~mask) is meant", "mask",
+                     mask="invert")  # fmt: skip
+    yield hypothesis("mask.compose=mask_dropped", "leak", "if causal: ... else: use the mask", "mask causal",
+                     mask_off_when="causal")  # fmt: skip
+    yield hypothesis("mask.compose=union", "leak", "mask | causal where & is meant", "mask causal", mask="or")
+    for when in ("Tq!=Tk", "Tq==Tk", "bias", "Tq==1", "softcap", "GQA"):
+        yield hypothesis(f"mask.dropped_when({when})", "leak", f"the mask is skipped on the path taken with {when}",
+                         "mask", mask_off_when=when)  # fmt: skip
+    sources = {
+        "batch0": ("row0", "mask[0] or mask[:1] is used for every row of the batch"),
+        "batch_last": ("last_row", "mask[-1:] is used for every row of the batch"),
+        "head0": ("head0", "mask[:, :1] is used for every head"),
+        "row0": ("query0", "mask[:, :, :1] is used for every query"),
+        "row_last": ("last_query", "mask[:, :, -1:] is used for every query"),
+        "transposed": ("transposed", "the mask's query and key axes are swapped"),
+        "batch_as_head": ("batch_as_head", "a mask [B, Tq, Tk] is broadcast as [H, Tq, Tk]"),
+        "reversed": ("keys_reversed", "the mask runs over the keys backwards"),
+    }
+    for kind, (word, likely) in sources.items():
+        code = "mask.axes=transposed" if kind == "transposed" else f"mask.broadcast={word}"
+        yield hypothesis(code, "leak", likely, "mask", mask_source=kind)
+    yield hypothesis("mask.after_softmax", "wrong", "softmax(scores) * mask, without dividing again: rows sum below 1",
+                     hide="after")  # fmt: skip
+    yield hypothesis("mask.multiplied_before_softmax", "leak", "scores * mask: a hidden score becomes 0, not -inf",
+                     fill="multiply")  # fmt: skip
+    for fill in (0.0, -1.0, -10.0, -50.0, -100.0):
+        yield hypothesis(f"mask.finite_fill(value={fill:g})", "leak", f"masked_fill(..., {fill:g})", fill="fill",
+                         fill_value=fill)  # fmt: skip
+        yield hypothesis(f"mask.finite(value={fill:g})", "leak", f"scores + (1 - mask) * {fill:g}", fill="add",
+                         fill_value=fill)  # fmt: skip
+
+
+def _windows() -> Iterator[Hypothesis]:
+    for shift in (1, -1, 2, -2, 3, -3):
+        likely = "<= where < is meant, or W - 1 forgotten" if shift == 1 else "off by one: i - j < W - 1" if shift == -1 \
+            else f"the left bound is off by {shift}"  # fmt: skip
+        yield hypothesis(f"window.size=W{shift:+d}", "leak" if shift > 0 else "wrong", likely, "window",
+                         window_shift=shift)  # fmt: skip
+    yield hypothesis("window.ignored", "leak", "the window argument never reaches the mask", "window", window="off")
+    yield hypothesis("window.leaks_future", "leak", "the window's right bound is not set without causal", "window",
+                     window_future="open")  # fmt: skip
+    yield hypothesis("window.symmetric", "leak", "abs(i - j) < W: the window reaches into the future", "window",
+                     window="symmetric")  # fmt: skip
+    yield hypothesis("window.symmetric(size=W+1)", "leak", "abs(i - j) <= W", "window", window="symmetric",
+                     window_shift=1)  # fmt: skip
+    for got in ("top_left", "bottom_right"):
+        yield hypothesis(f"window.align={got}", "wrong", "the window is counted from the query's row, not its position",
+                         "window", window_align=got)  # fmt: skip
+    yield hypothesis("window.blockwise", "wrong", "i // W == j // W: blocks instead of a sliding window", "window",
+                     window="blockwise")  # fmt: skip
+    yield hypothesis("window.complement", "leak", "the window's mask is inverted", "window", window="complement")
+    for when in ("Tq!=Tk", "causal", "Tq==1", "not causal", "Tq==Tk", "Tq>1,Tq!=Tk"):
+        yield hypothesis(f"window.dropped_when({when})", "leak", f"the window is skipped on the path with {when}",
+                         "window", window_off_when=when)  # fmt: skip
+
+
+def _lengths() -> Iterator[Hypothesis]:
+    yield hypothesis("packed.leak", "leak", "no mask between documents", "segments", segments="off")
+    yield hypothesis("packed.leak(earlier_documents)", "leak", "segment >= segment where == is meant", "segments",
+                     segments="earlier")  # fmt: skip
+    for shift in (1, -1):
+        yield hypothesis(f"packed.boundary_off_by_one(shift={shift:+d})", "leak",
+                         "document boundaries (cu_seqlens) are shifted by one token", "segments",
+                         segments_shift=shift)  # fmt: skip
+    yield hypothesis("packed.broadcast=row0", "leak", "segment ids of row 0 serve all rows", "segments",
+                     segments="row0")  # fmt: skip
+    yield hypothesis("packed.causal_dropped", "leak", "the document mask replaces the causal one", "segments causal",
+                     causal_off_when="segments")  # fmt: skip
+    yield hypothesis("kv_len.ignored", "leak", "the number of real keys never reaches the mask", "kv_len", kv_len="off")
+    for shift in (1, -1, 2):
+        yield hypothesis(f"kv_len.off_by={shift:+d}", "leak" if shift > 0 else "wrong", "j <= kv_len or j < kv_len - 1",
+                         "kv_len", kv_len_shift=shift)  # fmt: skip
+    for kind, likely in (("row0", "kv_len[0] serves all rows"), ("max", "kv_len.max() serves all rows"),
+                         ("left", "the last kv_len keys are kept instead of the first")):  # fmt: skip
+        yield hypothesis(f"kv_len.rows={kind}", "leak", likely, "kv_len", kv_len=kind)
