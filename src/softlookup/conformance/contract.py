@@ -32,7 +32,7 @@ class Contract:
     ``dead_row``: output of a query that sees no key. ``masked_nan``: whether NaN in a hidden value may show.
     ``window``: "size" W counts the query's own position, "left_right" is a pair of inclusive distances.
     ``window_closed``: a window without causal hides the future. ``layout`` of inputs and output.
-    ``dtypes`` are tried in turn. ``rope`` is a config.json mapping for :func:`check_rope`.
+    ``dtypes``: the first that works is used, precision is looked at in each. ``rope`` is a config.json mapping for :func:`check_rope`.
     """
 
     name: str = "standard"
@@ -48,7 +48,7 @@ class Contract:
     gqa: Literal["interleave"] = "interleave"
     layout: Layout = "bhtd"
     framework: Framework = "auto"
-    dtypes: tuple[str, ...] = ("float32", "float16")
+    dtypes: tuple[str, ...] = ("float32",)
     batch_invariant: bool = False
     alibi: Literal["paper"] = "paper"
     rope: Mapping[str, Any] = field(default_factory=dict)
@@ -82,6 +82,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "standard": {},
     "torch_sdpa": {
         "causal_align": "top_left", "mask_and_causal": "error", "masked_nan": "unspecified", "framework": "torch",
+        "dtypes": ("float32", "float16"),
     },
     "flash_attn": {"window": "left_right", "layout": "bthd", "framework": "torch", "dtypes": ("float16",)},
     "onnx_attention": {

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from softlookup.conformance.case import Array, Case
-from softlookup.conformance.variant import Variant
+from softlookup.conformance.variant import HeadMap, Variant
 from softlookup.conformance.visibility import offset, source
 
 PADS = (8, 16, 32, 64, 128, 256)
@@ -148,9 +148,8 @@ ALIBI_KINDS = (
 def alibi_bias(case: Case, variant: Variant, scale: float) -> Array:
     """-m_h times the distance; only differences within a row matter."""
     by_kind = variant.alibi if variant.alibi not in ("scaled", "measured", "quadratic") else "paper"
-    per_head = list(variant.alibi_slopes) if variant.alibi == "measured" else slopes(by_kind, case.heads)
-    if len(per_head) != case.heads:
-        return np.full((1, case.heads, case.q_length, case.kv_length), np.nan)
+    per_head = dict(variant.alibi_slopes).get(case.heads) if variant.alibi == "measured" else None
+    per_head = per_head or tuple(slopes("paper" if by_kind == "measured" else by_kind, case.heads))
     rows, keys = np.arange(case.q_length)[:, None], np.arange(case.kv_length)[None]
     distance = np.abs(rows + offset(case, "bottom_right") - keys).astype(np.float64)
     if variant.alibi == "quadratic":
@@ -159,7 +158,7 @@ def alibi_bias(case: Case, variant: Variant, scale: float) -> Array:
     return np.asarray(-gain * np.asarray(per_head)[None, :, None, None] * distance)
 
 
-def head_map(kind: str | tuple[int, ...], heads: int, kv_heads: int) -> list[int]:
+def head_map(kind: HeadMap, heads: int, kv_heads: int) -> list[int]:
     """The kv head that every query head reads."""
     group = heads // kv_heads
     rules = {
@@ -175,13 +174,13 @@ def head_map(kind: str | tuple[int, ...], heads: int, kv_heads: int) -> list[int
     }
     if isinstance(kind, str):
         return rules[kind]
-    return list(kind) if len(kind) == heads and max(kind) < kv_heads else rules["interleave"]
+    return next((list(read) for h, kv, read in kind if (h, kv) == (heads, kv_heads)), rules["interleave"])
 
 
 MAPS = ("tile", "first", "last", "reversed", "shifted", "by_kv", "clamped", "tile_reversed")
 
 
-def mapped(given: Array, heads: int, kind: str | tuple[int, ...]) -> Array:
+def mapped(given: Array, heads: int, kind: HeadMap) -> Array:
     """Key or value heads spread over the query heads, [B, H, Tk, *]."""
     if kind == "mean":
         return np.repeat(given.mean(1, keepdims=True), heads, axis=1)

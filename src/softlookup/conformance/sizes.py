@@ -57,7 +57,12 @@ class Sizes:
                 key[:, :, :, row] = scores[row]
         else:
             query[..., 0], key[..., 0] = factor, scores[0]
-        return case.but(query=query, key=key)
+        return case.but(query=rounded(query, self.dtype), key=rounded(key, self.dtype))
+
+
+def rounded(given: Array, dtype: str) -> Array:
+    """As the function gets it: the reference must not know digits that were never passed."""
+    return given.astype(np.float16).astype(np.float64) if dtype == "float16" else given
 
 
 def find_sizes(subject: Subject) -> tuple[Sizes | None, list[str]]:
@@ -79,7 +84,7 @@ def find_sizes(subject: Subject) -> tuple[Sizes | None, list[str]]:
 
 def _attempts(subject: Subject) -> Iterator[tuple[Sizes, bool]]:
     adapter, contract = subject.adapter, subject.contract
-    dtypes = (adapter.dtype,) if adapter.dtype else contract.dtypes
+    dtypes = (adapter.dtype,) if adapter.dtype else tuple(dict.fromkeys((*contract.dtypes, "float16", "float64")))
     grouped = [(adapter.heads or 6, adapter.kv_heads or (3 if adapter.heads is None else adapter.heads))]
     if adapter.heads is None:
         grouped += [(3, 3), (8, 2), (8, 8), (4, 4), (1, 1)]

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from softlookup.conformance.contract import Contract
 
 
+# a rule by name, or (H, Hkv, kv head of every query head) as it was measured
+HeadMap = str | tuple[tuple[int, int, tuple[int, ...]], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """Switches of the computation; the defaults are right. Strings name the alternatives where they are used."""
@@ -50,7 +54,7 @@ class Variant:
     softcap: str = "on"
     softcap_value: float = 0.0
     alibi: str = "paper"
-    alibi_slopes: tuple[float, ...] = ()
+    alibi_slopes: tuple[tuple[int, tuple[float, ...]], ...] = ()  # (H, slopes) as measured
     # softmax
     axis: str = "key"  # key | query | head | batch
     softmax: str = "safe"
@@ -61,8 +65,8 @@ class Variant:
     merge: str = ""
     split: str = ""
     # heads and batch
-    key_map: str | tuple[int, ...] = "interleave"
-    value_map: str | tuple[int, ...] = "interleave"
+    key_map: HeadMap = "interleave"
+    value_map: HeadMap = "interleave"
     layout: str = ""
     rows: str = ""  # key_row0 | reversed ...
 

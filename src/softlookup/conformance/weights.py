@@ -88,10 +88,9 @@ def _softmax(found: Array, case: Case, variant: Variant) -> Array:
         top = np.where(np.isfinite(low), low, 0.0)
     elif kind in ("max_head", "max_all"):
         top = np.broadcast_to(top.max((2,) if kind == "max_head" else None, keepdims=True), top.shape)
-    raised = np.exp(_single((found - top) * (math.log(2) if kind == "base2" else 1.0)))
-    if kind in ("no_max", "max0", "min", "max_head", "max_all"):
-        raised = np.exp2(np.where(raised > 0, np.log2(raised), -np.inf))
-        raised = raised.astype(np.float32).astype(np.float64)  # where the overflow happens
+    # a wrong maximum shows where exp leaves the range of float32, in which it is computed
+    ranged = kind in ("no_max", "max0", "min", "max_head", "max_all")
+    raised = np.exp((found - top).astype(np.float32)) if ranged else np.exp(found - top)
     total = raised.sum(-1, keepdims=True)
     if sinks is not None:
         extra = np.exp(sinks - top)
@@ -102,14 +101,9 @@ def _softmax(found: Array, case: Case, variant: Variant) -> Array:
         total = total + variant.eps
     elif kind == "none":
         return raised
-    if kind in ("no_max", "max0", "min", "max_head", "max_all"):
-        total = total.astype(np.float32).astype(np.float64)
-        return raised / total
+    if ranged:
+        return np.asarray(raised / total, dtype=np.float64)
     return raised / np.where(total == 0, 1.0, total)
-
-
-def _single(found: Array) -> Array:
-    return np.asarray(found, dtype=np.float64)
 
 
 def _sinks(case: Case, variant: Variant) -> Array | None:

@@ -102,8 +102,8 @@ def _hidden(sizes: Sizes, contract: Contract) -> Iterator[Probe]:
     # an answer would have to be off by more than any dtype's largest score to be missed
     for feature in ("mask", "causal"):
         for sign, name in ((1, "high"), (-1, "low")):
-            yield Probe(f"hidden.{name}_{feature}", tuple(_swept(sizes, feature, sign * level) for level in LEVELS
-                                                           if sizes.dtype != "float16" or level < 6e4),
+            yield Probe(f"hidden.{name}_{feature}", tuple(swept(sizes, feature, sign * level) for level in LEVELS
+                                                           if sizes.dtype != "float16" or level < 2e4),
                         {"fill": "fill", "fill_value": -50.0} if sign < 0 else {"fill": "add", "fill_value": -50.0},
                         optional=True)  # fmt: skip
 
@@ -112,8 +112,7 @@ def _poisoned(sizes: Sizes, feature: str, bad: float) -> Case:
     case = sizes.case(3, 3, 62)
     value = case.value.copy()
     value[:, :, 2] = bad
-    case = case.but(value=np.where(np.isfinite(value), value, np.nan) if feature == "never" else value)
-    return _hide_last(case, feature)
+    return _hide_last(case.but(value=value), feature)
 
 
 def _hide_last(case: Case, feature: str) -> Case:
@@ -127,7 +126,7 @@ def _hide_last(case: Case, feature: str) -> Case:
     return case.but(mask=mask)
 
 
-def _swept(sizes: Sizes, feature: str, level: float) -> Case:
+def swept(sizes: Sizes, feature: str, level: float) -> Case:
     """Level > 0: the hidden key scores that much more; level < 0: the allowed keys score that much less than 0."""
     scores = np.array([0.0, 0.0, level]) if level > 0 else np.array([level, level, 0.0])
     return _hide_last(sizes.scored(np.tile(scores, (3, 1))), feature)

@@ -1,0 +1,121 @@
+"""``check_fn``: asks an attention function everything its arguments allow, and names what is wrong with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from softlookup.conformance.adapters import Adapter
+from softlookup.conformance.behaviour import Behaviour, behaviours
+from softlookup.conformance.contract import Contract, find_contract
+from softlookup.conformance.environment import environment
+from softlookup.conformance.evidence import Evidence, gather
+from softlookup.conformance.explain import Explanation, explain
+from softlookup.conformance.hypotheses import all_hypotheses
+from softlookup.conformance.measured import Measured
+from softlookup.conformance.present import Presenter
+from softlookup.conformance.precision import precisions
+from softlookup.conformance.report import Finding, ProbeResult, Report, by_severity
+from softlookup.conformance.sizes import Sizes, find_sizes
+from softlookup.conformance.subject import OutOfBudgetError, Subject
+from softlookup.conformance.variant import Variant, right_variant
+
+
+def check_fn(
+    fn: Callable[..., Any],
+    contract: str | Contract | Mapping[str, Any] | Path = "standard",
+    *,
+    adapter: Adapter | None = None,
+    name: str = "",
+    budget: float = 30.0,
+) -> Report:
+    """Read the operator that ``fn(query, key, value, ...)`` computes and compare it with ``contract``.
+
+    ``contract``: a preset's name, a JSON file, a mapping or a :class:`Contract`. ``adapter`` says what the signature
+    does not: argument names, sizes that cannot be chosen. ``name``: "module:function" for the scripts in findings.
+    ``budget`` seconds for all calls. Never raises for what ``fn`` does; raises ``UsageError`` for wrong arguments.
+    """
+    wanted = find_contract(contract)
+    subject = Subject(fn, wanted, adapter or Adapter(), budget)
+    name = name or f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', type(fn).__name__)}"
+    started = time.monotonic()
+    try:
+        report = _Check(subject, wanted, name).run()
+    except OutOfBudgetError as error:
+        report = Report(name, wanted.name, problem=f"call.hangs: {error}", environment=environment(subject.framework))
+    return replace(report, environment={**report.environment, "seconds": f"{time.monotonic() - started:.1f}",
+                                        "calls": str(subject.calls)})  # fmt: skip
+
+
+class _Check:
+    """One run of all probes over one subject."""
+
+    def __init__(self, subject: Subject, contract: Contract, name: str) -> None:
+        self.subject, self.contract, self.name = subject, contract, name
+        self.right = right_variant(contract)
+        self.environment = environment(subject.framework)
+
+    def run(self) -> Report:
+        sizes, refused = find_sizes(self.subject)
+        if sizes is None:
+            return Report(self.name, self.contract.name, problem=_no_call(refused), environment=self.environment)
+        self.environment.update(device="cpu", dtype=sizes.dtype)
+        evidence, found, left = self._judge(sizes)
+        tried = list(behaviours(self.subject, sizes, self.right))
+        neighbours = [entry for entry in tried if entry.probe == "batch.neighbours" and entry.status == "finding"]
+        if neighbours and left and sizes.batch > 1:
+            sizes = replace(sizes, batch=1)  # the rest is looked at without neighbours
+            evidence, found, left = self._judge(sizes)
+        elif neighbours and found:
+            tried = [entry for entry in tried if entry not in neighbours]  # what it follows from has a name
+        if not evidence.failing(self.right):
+            tried += list(precisions(self.subject, sizes, self.right))
+        return self._report(sizes, evidence, found, left, tried)
+
+    def _judge(self, sizes: Sizes) -> tuple[Evidence, list[Explanation], list[int]]:
+        evidence = gather(self.subject, sizes, self.right)
+        hypotheses = all_hypotheses(self.contract)
+        found, left = explain(evidence, self.right, hypotheses, Measured(self.subject, sizes))
+        return evidence, found, left
+
+    def _report(
+        self, sizes: Sizes, evidence: Evidence, found: list[Explanation], left: list[int], tried: list[Behaviour]
+    ) -> Report:
+        presenter = Presenter(self.subject, sizes, self.right, evidence, self.name)
+        findings = [presenter.explained(entry) for entry in found]
+        unstable = any(entry.code.startswith(("dropout.active", "call.")) and entry.severity != "info" for entry in tried)
+        if left and not unstable:  # a function that answers differently each time has no operator to be read
+            findings.append(presenter.unknown(left, after=[entry.hypothesis.code for entry in found]))
+        findings += [presenter.behaved(entry) for entry in tried if entry.status == "finding"]
+        findings += presenter.odd()
+        return Report(
+            self.name,
+            self.contract.name,
+            by_severity(findings),
+            tuple(_probes(evidence, self.right, tried)),
+            presenter.operator(),
+            self.environment,
+        )
+
+
+def _no_call(refused: list[str]) -> str:
+    """What the first, ordinary call ran into."""
+    kinds = dict.fromkeys(line.split(": ", 1)[-1] for line in refused)
+    return f"call.raises: no call worked ({'; '.join(list(kinds)[:3])}); an adapter can fix sizes, layout and names"
+
+
+def _probes(evidence: Evidence, right: Variant, tried: list[Behaviour]) -> list[ProbeResult]:
+    failing = {evidence.seen[index].probe.id for index in evidence.failing(right)}
+    asked = dict.fromkeys(entry.probe.id for entry in evidence.seen)
+    found = [ProbeResult(probe, "finding" if probe in failing else "pass") for probe in asked]
+    found += [ProbeResult(probe, "skipped", reason) for probe, reason in evidence.skipped.items()]
+    found += [ProbeResult(probe, "untestable", reason) for probe, reason in evidence.refused.items()]
+    found += [ProbeResult(probe, "vacuous", "the feature makes no difference at these sizes")
+              for probe in evidence.vacuous]  # fmt: skip
+    return found + [ProbeResult(entry.probe, entry.status, entry.reason) for entry in tried]
+
+
+__all__ = ["Finding", "check_fn"]

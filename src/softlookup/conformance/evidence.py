@@ -1,0 +1,110 @@
+"""What was observed: one entry per call, and whether a variant reproduces it; not for deciding which variant is it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softlookup.conformance.case import Array, Case
+from softlookup.conformance.oracle import attend
+from softlookup.conformance.probes import Probe, build_probes
+from softlookup.conformance.scores import scores
+from softlookup.conformance.sizes import Sizes
+from softlookup.conformance.subject import Observation, Subject
+from softlookup.conformance.variant import Variant
+
+_EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+# weights are compared up to this: far above rounding of scores near 0, far below every planted difference
+_FLOOR = {"float64": 1e-6, "float32": 2e-4, "float16": 4e-3, "bfloat16": 2e-2}
+_CEILING = 0.02
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One call and its output; ``tolerance`` absolute, per weight."""
+
+    probe: Probe
+    case: Case
+    output: Array
+    tolerance: float
+
+
+@dataclass
+class Evidence:
+    """All calls of a subject that returned something, and the probes that could not be asked."""
+
+    seen: list[Seen]
+    skipped: dict[str, str]  # probe id -> reason
+    vacuous: list[str]
+    refused: dict[str, str]  # probe id -> what the function raised
+    odd: list[tuple[Seen | Case, Observation]]  # tuples, mutated inputs, other dtypes
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[int, Variant], bool] = {}
+
+    def matches(self, index: int, variant: Variant) -> bool:
+        """Whether ``variant`` gives the numbers of call ``index``."""
+        key = (index, variant)
+        if key not in self._known:
+            entry = self.seen[index]
+            self._known[key] = agrees(entry.output, attend(entry.case, variant), entry.tolerance)
+        return self._known[key]
+
+    def failing(self, variant: Variant) -> list[int]:
+        """Calls that ``variant`` does not explain."""
+        return [index for index in range(len(self.seen)) if not self.matches(index, variant)]
+
+
+def agrees(one: Array, other: Array, tolerance: float) -> bool:
+    """Within ``tolerance`` everywhere, NaN in the same places. Relative where weights exceed 1."""
+    if one.shape != other.shape or bool((np.isnan(one) != np.isnan(other)).any()):
+        return False
+    gap = np.abs(np.nan_to_num(one) - np.nan_to_num(other))
+    return bool((gap <= tolerance * np.maximum(1.0, np.abs(np.nan_to_num(other)))).all())
+
+
+def tolerance_of(case: Case, right: Variant, noise: float) -> float:
+    """What rounding may do: grows with the largest score, since exp turns absolute errors into relative ones."""
+    with np.errstate(all="ignore"):
+        found = np.abs(scores(case, right))
+    largest = float(np.max(found[np.isfinite(found)], initial=0.0))
+    base = max(_FLOOR[case.dtype], 3 * noise)
+    return min(_CEILING, base + 4 * _EPS[case.dtype] * largest)
+
+
+def gather(subject: Subject, sizes: Sizes, right: Variant) -> Evidence:
+    """Ask everything that the function's arguments allow."""
+    evidence = Evidence([], {}, [], {}, [])
+    noise = _noise(subject, sizes, right)
+    for probe in build_probes(sizes, subject.contract):
+        missing = sorted(probe.needs - subject.features)
+        if missing:
+            evidence.skipped[probe.id] = f"no argument for {', '.join(missing)}"
+        elif probe.is_vacuous(right):
+            evidence.vacuous.append(probe.id)
+        else:
+            _ask(subject, probe, right, noise, evidence)
+    return evidence
+
+
+def _ask(subject: Subject, probe: Probe, right: Variant, noise: float, evidence: Evidence) -> None:
+    for case in probe.cases:
+        found = subject.run(case)
+        if found.form or found.mutated or (found.dtype and found.dtype != case.dtype):
+            evidence.odd.append((case, found))
+        if found.output is None:
+            reasons = evidence.skipped if found.error.startswith("unasked") else evidence.refused
+            reasons.setdefault(probe.id, found.error)
+            continue
+        evidence.seen.append(Seen(probe, case, found.output, tolerance_of(case, right, noise)))
+
+
+def _noise(subject: Subject, sizes: Sizes, right: Variant) -> float:
+    """Error of an ordinary call, where it is small enough to be rounding; else 0."""
+    case = sizes.case(5, 5, 1).but(causal=subject.adapter.always_causal)
+    found = subject.run(case)
+    if found.output is None:
+        return 0.0
+    error = np.abs(np.nan_to_num(found.output, nan=1.0) - attend(case, right)).max()
+    return float(error) if error <= 5e-3 else 0.0

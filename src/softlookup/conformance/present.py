@@ -1,0 +1,132 @@
+"""Turns explanations into findings: code, numbers beside the wanted ones, the smallest call that shows it, a script."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlookup.conformance.behaviour import Behaviour
+from softlookup.conformance.case import Array, Case
+from softlookup.conformance.evidence import Evidence, agrees, tolerance_of
+from softlookup.conformance.explain import Explanation
+from softlookup.conformance.measured import slope_of
+from softlookup.conformance.oracle import attend
+from softlookup.conformance.report import Finding
+from softlookup.conformance.reports import reports_of
+from softlookup.conformance.script import script
+from softlookup.conformance.shrink import shrunk
+from softlookup.conformance.sizes import Sizes
+from softlookup.conformance.subject import Subject
+from softlookup.conformance.variant import Variant
+
+
+class Presenter:
+    """Findings of one subject."""
+
+    def __init__(self, subject: Subject, sizes: Sizes, right: Variant, evidence: Evidence, name: str) -> None:
+        self.subject, self.sizes, self.right, self.evidence, self.name = subject, sizes, right, evidence, name
+
+    def explained(self, found: Explanation) -> Finding:
+        """A named mistake."""
+        case = self._smallest(found.explains)
+        case = shrunk(case, lambda small: self._shows(small, found.variant))
+        code = found.hypothesis.code
+        if found.when:
+            code = f"{code[:-1]},when {found.when})" if code.endswith(")") else f"{code}(when {found.when})"
+        return self._finding(case, code, found.hypothesis.severity, found.hypothesis.likely,
+                             probes=self._probes(found.explains),
+                             also=tuple(dict.fromkeys(other.code for other in found.also))[:4])  # fmt: skip
+
+    def unknown(self, left: list[int], after: list[str]) -> Finding:
+        """Wrong numbers that no known mistake gives."""
+        case = shrunk(self._smallest(left), lambda small: self._shows(small, None))
+        leak = any(self._leaks(index) for index in left)
+        likely = "no known mistake gives these numbers" + (f", also together with {', '.join(after)}" if after else "")
+        return self._finding(case, "unknown", "leak" if leak else "wrong", likely, probes=self._probes(left), named=False)
+
+    def behaved(self, found: Behaviour) -> Finding:
+        """Something besides the numbers."""
+        case = found.case
+        text, shown = "", {}
+        if case is not None:
+            text, shown = script(self.subject, self.name, case, attend(case, self.right)), case.describe()
+        return Finding(found.code, found.severity, found.likely, found.measured, found.expected, True, shown, text,
+                       probes=(found.probe,), reports=reports_of(found.code.split("(")[0]))  # fmt: skip
+
+    def odd(self) -> list[Finding]:
+        """Tuples and other dtypes, once each: information."""
+        found = {}
+        for _, seen in self.evidence.odd:
+            if seen.form and seen.output is not None:
+                found["call.returns"] = Finding(f"call.returns={seen.form.replace(' ', '_')}", "info",
+                                                "only the first part is looked at", seen.form, "an array")  # fmt: skip
+            elif seen.form:
+                found["call.shape"] = Finding(f"call.shape={seen.form.split(', ')[0].removeprefix('shape ')}".replace(
+                    " ", ""), "wrong", "the output's shape", seen.form, "the query's shape, with Dv")  # fmt: skip
+            dtype = self.subject.adapter.dtype or self.sizes.dtype
+            if seen.dtype and seen.dtype != dtype and seen.output is not None:
+                found["call.dtype"] = Finding(f"call.dtype={seen.dtype}(want={dtype})", "info",
+                                              "the output is of another dtype than the query", seen.dtype, dtype)  # fmt: skip
+        return list(found.values())
+
+    def operator(self) -> dict[str, str]:
+        """What was read, in words: effective scale, sums of rows."""
+        found = {}
+        for entry in self.evidence.seen:
+            if entry.probe.id == "plain.square":
+                slope = slope_of(entry.output, entry.case, self.right)
+                if slope is not None:
+                    found["scale"] = f"{slope:.4g} at D = {entry.case.head_dim} (1/sqrt(D) = {entry.case.head_dim**-0.5:.4g})"
+                sums = entry.output[..., : entry.case.kv_length].sum(-1)
+                found["row sums"] = f"{np.nanmin(sums):.4g} to {np.nanmax(sums):.4g}" if np.isfinite(sums).any() else "NaN"
+                found["heads"] = f"{entry.case.heads} query, {entry.case.kv_heads} key/value"
+                break
+        return found
+
+    def _finding(  # noqa: PLR0913 - the parts of a finding
+        self, case: Case, code: str, severity: str, likely: str, *, probes: tuple[str, ...], named: bool = True,
+        also: tuple[str, ...] = (),
+    ) -> Finding:  # fmt: skip
+        want = attend(case, self.right)
+        got = self.subject.run(case).output
+        measured, expected = rows_apart(got, want) if got is not None else ("refused", "an answer")
+        return Finding(code, severity, likely, measured, expected, named, case.describe(),
+                       script(self.subject, self.name, case, want), also, probes,
+                       reports_of(code.split("(")[0].split("=")[0]))  # fmt: skip
+
+    def _smallest(self, indexes: list[int]) -> Case:
+        return min((self.evidence.seen[index].case for index in indexes),
+                   key=lambda case: case.query.size + case.key.size + case.value.size)  # fmt: skip
+
+    def _shows(self, case: Case, variant: Variant | None) -> bool:
+        found = self.subject.run(case).output
+        if found is None:
+            return False
+        tolerance = max(0.02, tolerance_of(case, self.right, 0.0))
+        if agrees(found, attend(case, self.right), tolerance):
+            return False
+        return variant is None or agrees(found, attend(case, variant), tolerance)
+
+    def _leaks(self, index: int) -> bool:
+        """A key that must be hidden has weight."""
+        from softlookup.conformance.visibility import visible
+
+        entry = self.evidence.seen[index]
+        if entry.output.shape[-1] != entry.case.kv_length:
+            return False
+        return bool((np.nan_to_num(entry.output)[~visible(entry.case, self.right)] > 1e-3).any())
+
+    def _probes(self, indexes: list[int]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.evidence.seen[index].probe.id for index in indexes))
+
+
+def rows_apart(got: Array, want: Array) -> tuple[str, str]:
+    """The first output row that differs most, beside the one wanted."""
+    gap = np.abs(np.nan_to_num(got, nan=1e9) - np.nan_to_num(want, nan=1e9)).max(-1)
+    place = np.unravel_index(int(gap.argmax()), gap.shape)
+    where = ", ".join(f"{word} {int(index)}" for word, index in zip(("batch", "head", "query"), place, strict=True))
+    return f"{_numbers(got[place])} ({where})", _numbers(want[place])
+
+
+def _numbers(row: Array) -> str:
+    shown = ", ".join("NaN" if np.isnan(x) else f"{x:.4g}" for x in row[:8])
+    return f"[{shown}{', ...' if row.size > 8 else ''}]"

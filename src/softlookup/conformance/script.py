@@ -1,0 +1,81 @@
+"""A counterexample as a script to paste: numpy, the function's own library, the function; nothing of this package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.conformance.case import Array, Case
+from softlookup.conformance.subject import Subject
+
+_LIBRARIES = {"torch": "torch", "jax": "jax.numpy as jnp", "mlx": "mlx.core as mx"}
+
+
+def script(subject: Subject, name: str, case: Case, want: Array) -> str:
+    """Python text that prints what the function gives beside what it should give."""
+    framework = subject.framework
+    lines = ["import numpy as np"]
+    if framework in _LIBRARIES:
+        lines.append(f"import {_LIBRARIES[framework]}")
+    module, _, path = name.partition(":")
+    importable = bool(module) and path.isidentifier() and module != "__main__"
+    lines.append(f"from {module} import {path} as fn" if importable else "fn = ...  # the function under test")
+    lines.append("")
+    arguments = subject.arguments
+    dtype = subject.adapter.dtype or case.dtype
+    for short, given in (("q", case.query), ("k", case.key), ("v", case.value)):
+        laid_out = arguments._to_layout(given)  # noqa: SLF001 - the same package
+        lines.append(f"{short} = {_array(laid_out, framework, dtype)}  # {list(laid_out.shape)}")
+    _, keywords = arguments.build(case)
+    given_by_name = []
+    for word, value in keywords.items():
+        given_by_name.append(f"{word}={_value(value, framework)}")
+    tensors = subject.signature.tensors
+    positional = [f"{word}={short}" for word, short in zip(tensors, "qkv", strict=False)] if tensors else ["q", "k", "v"]
+    if subject.adapter.call is not None:
+        lines.append("# called through an adapter: arguments are those of its call")
+    lines.append(f"got = fn({', '.join([*positional, *given_by_name])})")
+    lines.append("got = got[0] if isinstance(got, tuple) else got")
+    shown = arguments.shape(want.shape)
+    laid_out = want if arguments.layout == "bhtd" else want.transpose(0, 2, 1, 3).reshape(shown)
+    lines.append(f"want = {_expression(np.round(laid_out, 4))}")
+    lines.append('print("got ", np.asarray(got).round(4).tolist())')
+    lines.append('print("want", np.asarray(want).tolist())')
+    return "\n".join(lines) + "\n"
+
+
+def _array(given: Array, framework: str, dtype: str | None) -> str:
+    text = _expression(given)
+    if framework == "torch":
+        return f"torch.tensor({text}, dtype=torch.{dtype})" if dtype else f"torch.tensor({text})"
+    if framework == "jax":
+        return f"jnp.asarray({text}, dtype={dtype!r})" if dtype else f"jnp.asarray({text})"
+    if framework == "mlx":
+        return f"mx.array({text})" + (f".astype(mx.{dtype})" if dtype else "")
+    return f"np.array({text}, dtype=np.{dtype or given.dtype})" if "np." not in text else f"{text}.astype(np.{dtype})"
+
+
+def _value(value: Any, framework: str) -> str:
+    from softlookup.conformance.frameworks import dtype_name, to_numpy
+
+    found = to_numpy(value) if not isinstance(value, int | float) else None
+    if found is None:
+        return repr(value)
+    dtype = dtype_name(value)
+    dtype = {"bool": "bool" if framework == "torch" else "bool_"}.get(dtype, dtype)
+    return _array(found.astype(bool) if dtype.startswith("bool") else found, framework, dtype)
+
+
+def _expression(given: Array) -> str:
+    """Short where the array is all alike, an identity or a range; else a list."""
+    flat = given.ravel()
+    size = "" if given.size <= 12 else "long"
+    if size and np.all(flat == flat[0]) and np.isfinite(flat[0]):
+        return f"np.full({given.shape}, {flat[0]:g})"
+    if size and given.ndim == 4 and given.shape[2] == given.shape[3] and (given == np.eye(given.shape[2])).all():
+        return f"np.broadcast_to(np.eye({given.shape[2]}), {given.shape}).copy()"
+    if size and flat.size > 2 and np.allclose(np.diff(flat, 2), 0) and np.isfinite(flat).all():
+        return f"np.linspace({flat[0]:g}, {flat[-1]:g}, {flat.size}).reshape{given.shape}"
+    text = str(given.tolist()).replace(".0,", ",").replace(".0]", "]")
+    return text.replace("nan", "np.nan").replace("-inf", "-np.inf").replace(" inf", " np.inf").replace("[inf", "[np.inf")
