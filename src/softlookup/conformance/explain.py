@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from softlookup.conformance.case import Case
-from softlookup.conformance.evidence import Evidence
+from softlookup.conformance.evidence import Evidence, Seen
 from softlookup.conformance.hypotheses.hypothesis import Hypothesis
 from softlookup.conformance.variant import Variant
 from softlookup.conformance.visibility import CONDITIONS, condition
@@ -108,6 +108,12 @@ def _spread(evidence: Evidence, indexes: list[int]) -> list[int]:
     return [index for _, _, index in sorted(keyed)]
 
 
+def _kind(entry: Seen) -> tuple[frozenset[str], str]:
+    """Calls that a mistake must explain together: the same arguments, and nothing extreme about the numbers."""
+    area = entry.probe.id.split(".")[0]
+    return entry.case.features, area if area in ("masked_value", "hidden", "dead_row", "softmax", "tile") else ""
+
+
 class _Partial:
     """Hypotheses that explain some of the failing calls."""
 
@@ -159,11 +165,11 @@ class _Partial:
         best: tuple[int, Hypothesis, list[int]] | None = None
         for hypothesis, row in self.rows:
             gained = [index for index in self.failing if row[index]]
-            kinds = {self.evidence.seen[index].case.features for index in gained}
+            kinds = {_kind(self.evidence.seen[index]) for index in gained}
             spoiled = [
                 index
                 for index, entry in enumerate(self.evidence.seen)
-                if not row[index] and (index not in self.failing or entry.case.features in kinds)
+                if not row[index] and (index not in self.failing or _kind(entry) in kinds)
             ]
             if gained and not spoiled and (best is None or len(gained) > best[0]):
                 best = (len(gained), hypothesis, sorted(gained))

@@ -96,7 +96,8 @@ def _other(contract: Contract) -> str:
 def _hidden(sizes: Sizes, contract: Contract) -> Iterator[Probe]:
     """What lies behind a mask must not matter: NaN and infinite values, huge scores."""
     if contract.masked_nan == "irrelevant":
-        for feature in ("mask", "causal", "kv_len"):
+        # memory that was never written lies behind a mask or a length, not behind the causal mask
+        for feature in ("mask", "kv_len"):
             cases = tuple(_poisoned(sizes, feature, bad) for bad in (np.nan, np.inf))
             yield Probe(f"masked_value.{feature}", cases, {"masked_nan": "propagates"}, optional=True)
     # an answer would have to be off by more than any dtype's largest score to be missed
