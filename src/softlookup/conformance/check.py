@@ -40,7 +40,7 @@ def check_fn(
     """
     wanted = find_contract(contract)
     subject = Subject(fn, wanted, adapter or Adapter(), budget)
-    name = name or f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', type(fn).__name__)}"
+    name = name or name_of(fn)
     started = time.monotonic()
     try:
         report = _Check(subject, wanted, name).run()
@@ -48,6 +48,11 @@ def check_fn(
         report = Report(name, wanted.name, problem=f"call.hangs: {error}", environment=environment(subject.framework))
     return replace(report, environment={**report.environment, "seconds": f"{time.monotonic() - started:.1f}",
                                         "calls": str(subject.calls)})  # fmt: skip
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    """module:function, or what else it is."""
+    return f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', f'<{type(fn).__name__} object>')}"
 
 
 class _Check:

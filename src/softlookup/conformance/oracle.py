@@ -17,7 +17,7 @@ def attend(case: Case, variant: Variant) -> Array:
         case = _reread(case, variant)
         share = weights(scores(case, variant), visible(case, variant), case, variant)
         value = mapped(case.value, case.heads, variant.value_map)
-        if np.isnan(value).any():
+        if not np.isfinite(value).all():
             output = _with_nan_values(share, value, variant)
         else:
             output = share @ value
@@ -33,8 +33,9 @@ def one_nan_per_row(output: Array) -> Array:
 def _with_nan_values(share: Array, value: Array, variant: Variant) -> Array:
     if variant.masked_nan == "propagates":
         return share @ value  # 0 * NaN is NaN
-    clean = share @ np.nan_to_num(value)
-    touched = ((share > 0).astype(float) @ np.isnan(value).astype(float)) > 0
+    bad = ~np.isfinite(value)
+    clean = share @ np.where(bad, 0.0, value)
+    touched = ((share > 0).astype(float) @ bad.astype(float)) > 0
     return np.where(touched, np.nan, clean)
 
 

@@ -42,7 +42,7 @@ def check_rope(
     """
     wanted = find_contract(contract)
     right, theta, scale = wanted_rotation(wanted.rope)
-    name = name or f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', type(fn).__name__)}"
+    name = name or f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', f'<{type(fn).__name__} object>')}"
     call = RopeCall(fn, wanted, adapter or Adapter(), right.dim, time.monotonic() + budget)
     where = environment(call.framework)
     try:

@@ -53,7 +53,8 @@ def _array(given: Array, framework: str, dtype: str | None) -> str:
         return f"jnp.asarray({text}, dtype={dtype!r})" if dtype else f"jnp.asarray({text})"
     if framework == "mlx":
         return f"mx.array({text})" + (f".astype(mx.{dtype})" if dtype else "")
-    return f"np.array({text}, dtype=np.{dtype or given.dtype})" if "np." not in text else f"{text}.astype(np.{dtype})"
+    kind = f"np.{dtype or given.dtype}"
+    return f"{text}.astype({kind})" if text.startswith("np.") else f"np.array({text}, dtype={kind})"
 
 
 def _value(value: Any, framework: str) -> str:

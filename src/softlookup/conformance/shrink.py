@@ -80,7 +80,7 @@ def _shorter(case: Case) -> Iterator[Case]:
             if square:
                 yield _cut(case, kept, kept)
             yield _cut(case, list(range(rows)), kept)
-    if square and keys <= 12:
+    if square and 1 < keys <= 12:
         for gone in range(keys):
             kept = [index for index in range(keys) if index != gone]
             yield _cut(case, kept, kept)
@@ -101,7 +101,7 @@ def _cut(case: Case, rows: list[int], keys: list[int]) -> Case:
     value = case.value[:, :, keys]
     if case.value.shape[-1] == case.kv_length:
         value = value[..., keys]
-    kv_len = None if case.kv_len is None else np.clip(case.kv_len, 0, len(keys))
+    kv_len = None if case.kv_len is None else np.clip(case.kv_len, 1, len(keys))
     segments = None if case.segments is None else case.segments[:, keys]
     return case.but(query=case.query[:, :, rows], key=case.key[:, :, keys], value=value, mask=cut(case.mask),
                     bias=cut(case.bias), kv_len=kv_len, segments=segments)  # fmt: skip

@@ -24,17 +24,17 @@ class Plain:
             factor = self.factor(scale, d)
             k, v = self.spread_key(k, h), self.spread_value(v, h)
             s = self.scores(q, k, factor)
-            if bias is not None:
-                s = self.add_bias(s, bias, factor)
             if softcap is not None:
                 s = self.cap(s, softcap)
+            if bias is not None:
+                s = self.add_bias(s, bias, factor)
             if alibi:
                 s = s + self.alibi(h, n, m)
             allow = np.ones(s.shape, dtype=bool)
             for rule in self.rules(n, m, causal, mask, window, kv_len, segments):
                 allow = allow & rule
             p = self.weights(s, allow, self.sink(sinks, factor), softcap)
-            return self.finish(self.times(self.after(p, factor), v))
+            return self.finish(self.times(self.after(p, factor), v)).astype(q.dtype)
 
     def factor(self, scale: float | None, d: int) -> float:
         """What q.k is multiplied by."""
@@ -53,17 +53,13 @@ class Plain:
         return np.repeat(v, h // v.shape[1], axis=1)
 
     def add_bias(self, s: Array, bias: Array, factor: float) -> Array:
-        """Scores with a bias; kept apart from a cap by :meth:`cap`."""
+        """Scores with a bias, after the cap."""
         del factor
-        self._bias = bias
         return s + bias
 
     def cap(self, s: Array, cap: float) -> Array:
-        """The cap applies to the scores alone, the bias is added after it."""
-        bias = self.__dict__.pop("_bias", None)
-        if bias is None:
-            return np.asarray(cap * np.tanh(s / cap))
-        return np.asarray(cap * np.tanh((s - bias) / cap) + bias)
+        """cap * tanh(scores / cap)."""
+        return np.asarray(cap * np.tanh(s / cap))
 
     def slopes(self, h: int) -> list[float]:
         """ALiBi slopes of the paper, by its own recursion."""

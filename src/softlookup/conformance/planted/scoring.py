@@ -162,7 +162,6 @@ class SoftcapAfterMask(Plain):
     def cap(self, s: Array, cap: float) -> Array:
         """Later."""
         del cap
-        self.__dict__.pop("_bias", None)
         return s
 
     def weights(self, s: Array, allow: Array, sinks: Array | None, cap: float | None) -> Array:
@@ -187,8 +186,7 @@ class SoftcapNoDivision(Plain):
 
     def cap(self, s: Array, cap: float) -> Array:
         """Without / cap."""
-        bias = self.__dict__.pop("_bias", 0.0)
-        return np.asarray(cap * np.tanh(s - bias) + bias)
+        return np.asarray(cap * np.tanh(s))
 
 
 class SinkIgnored(Plain):
