@@ -20,8 +20,8 @@ def framework_of(function: Callable[..., Any]) -> str:
         target = getattr(target, "__call__", target)  # noqa: B004 - an object that is called: its method has globals
     if isinstance(target, type(len)) or not hasattr(target, "__globals__"):
         return "torch" if "torch" in str(getattr(function, "__doc__", "")) else "numpy"
-    used = [target.__globals__.get(name) for name in _names(target.__code__)]
-    roots = {_root(value) for value in used}
+    names = _names(target.__code__)
+    roots = {_root(target.__globals__.get(name)) for name in names} | names  # names: imports inside the function
     for name in ("torch", "jax", "mlx"):
         if name in roots:
             return name

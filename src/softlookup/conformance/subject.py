@@ -43,12 +43,17 @@ class Subject:
         self.framework = adapter.framework or (
             contract.framework if contract.framework != "auto" else framework_of(function)
         )
-        self.arguments = Arguments(self.signature, contract, adapter, self.framework)
+        self.use(self.framework)
         self.value_is_free = True
         self.mask_heads = "1"
         self.budget = budget
         self.deadline = time.monotonic() + budget
         self.calls = 0
+
+    def use(self, framework: str) -> None:
+        """Give the function arrays of this library."""
+        self.framework = framework
+        self.arguments = Arguments(self.signature, self.contract, self.adapter, framework)
 
     @property
     def features(self) -> frozenset[str]:

@@ -32,7 +32,7 @@ class Variant:
     window: str = "on"  # on | off | blockwise | complement
     window_shift: int = 0
     window_future: str = "closed"  # closed | open
-    window_align: str = ""
+    window_align: str = "bottom_right"
     window_off_when: str = ""
     segments: str = "equal"  # equal | off | earlier | shift
     segments_shift: int = 0
@@ -57,6 +57,7 @@ class Variant:
     alibi_slopes: tuple[tuple[int, tuple[float, ...]], ...] = ()  # (H, slopes) as measured
     # softmax
     axis: str = "key"  # key | query | head | batch
+    empty_axis: float = 0.0  # weights where nothing is visible along a wrong axis
     softmax: str = "safe"
     eps: float = 0.0
     sinks: str = "on"
@@ -77,8 +78,10 @@ class Variant:
 
 def right_variant(contract: Contract) -> Variant:
     """The function that the contract describes."""
+    align = contract.causal_align if contract.causal_align != "unspecified" else "bottom_right"
     return Variant(
-        align=contract.causal_align if contract.causal_align != "unspecified" else "bottom_right",
+        align=align,
+        window_align=align,
         window_future="closed" if contract.window_closed else "open",
         dead_row=contract.dead_row if contract.dead_row != "unspecified" else "any",
         masked_nan=contract.masked_nan,

@@ -19,6 +19,9 @@ def condition(when: str, case: Case) -> bool:
         "Tq==1": case.q_length == 1,
         "causal": case.causal,
         "not causal": not case.causal,
+        "no mask": not case.causal and case.mask is None,
+        "no argument": not case.features,
+        "no argument,Tq!=Tk": not case.features and case.q_length != case.kv_length,
         "mask": case.mask is not None,
         "bias": case.bias is not None,
         "window": case.window is not None,
@@ -106,9 +109,9 @@ def _window(case: Case, variant: Variant, rows: Array, keys: Array) -> Array:
     left, right = case.window or (-1, -1)
     if variant.window == "off":
         return np.ones((1, 1), dtype=bool)
-    ahead = keys - (rows + offset(case, variant.window_align or variant.align))
+    ahead = keys - (rows + offset(case, variant.window_align))
     near = np.ones_like(ahead, dtype=bool)
-    if left >= 0:
+    if left >= 0 and variant.window != "no_left":
         near = -ahead <= left + variant.window_shift
         if variant.window == "blockwise":
             width = left + 1

@@ -56,20 +56,20 @@ def _dead_rows(share: Array, seen: Array, case: Case, variant: Variant) -> Array
 
 def _share(found: Array, case: Case, variant: Variant) -> Array:
     with np.errstate(all="ignore"):
-        if variant.merge:
+        if variant.merge and case.sinks is None:  # a split path that takes sinks would be another function
             return _merged(found, variant)
         if variant.tile:
             return _tiled(found, case, variant)
         if variant.axis != "key":
-            return _along(found, _AXES[variant.axis])
+            return _along(found, _AXES[variant.axis], variant.empty_axis)
         return _softmax(found, case, variant)
 
 
-def _along(found: Array, axis: int) -> Array:
+def _along(found: Array, axis: int, empty: float = 0.0) -> Array:
     top = found.max(axis, keepdims=True)
     raised = np.exp(found - np.where(np.isfinite(top), top, 0.0))
     total = raised.sum(axis, keepdims=True)
-    return raised / np.where(total == 0, np.nan if axis != -1 else 1.0, total)
+    return np.where(total == 0, empty, raised / np.where(total == 0, 1.0, total))
 
 
 def _softmax(found: Array, case: Case, variant: Variant) -> Array:
@@ -101,8 +101,9 @@ def _softmax(found: Array, case: Case, variant: Variant) -> Array:
         total = total + variant.eps
     elif kind == "none":
         return raised
-    if ranged:
-        return np.asarray(raised / total, dtype=np.float64)
+    if ranged:  # sums of 0 are guarded by some and divided by by others
+        guarded = np.where(total == 0, 1.0, total) if variant.eps < 0 else total
+        return np.asarray(raised / guarded, dtype=np.float64)
     return raised / np.where(total == 0, 1.0, total)
 
 
@@ -165,7 +166,7 @@ def _tiled(found: Array, case: Case, variant: Variant) -> Array:
     above, below = forms[variant.tile]
     sinks = _sinks(case, variant)
     if sinks is not None:
-        below = below + np.exp(sinks - last)
+        below = below + np.exp(sinks - (pad_top if variant.tile == "pad" else last))
     return above / np.where(below == 0, 1.0, below)
 
 

@@ -29,9 +29,10 @@ def _causal(contract: Contract) -> Iterator[Hypothesis]:
     want = contract.causal_align
     got = "top_left" if want == "bottom_right" else "bottom_right"
     line = "tril(diagonal=0)" if got == "top_left" else "tril(diagonal=Tk-Tq)"
-    yield hypothesis(f"causal.align={got}(want={want})", "leak" if got == "bottom_right" else "wrong",
-                     f"{line} where {want} needs diagonal={'Tk-Tq' if got == 'top_left' else '0'}", "causal",
-                     align=got)  # fmt: skip
+    for others in ({}, {"window_align": got}):
+        yield hypothesis(f"causal.align={got}(want={want})", "leak" if got == "bottom_right" else "wrong",
+                         f"{line} where {want} needs diagonal={'Tk-Tq' if got == 'top_left' else '0'}", "causal",
+                         align=got, **others)  # fmt: skip
     yield hypothesis("causal.not_applied", "leak", "the causal flag is accepted and no mask is built on this path",
                      "causal", causal="off")  # fmt: skip
     yield hypothesis("causal.dropped_when(Tq!=Tk)", "leak", "the mask is built for square inputs only", "causal",
@@ -52,8 +53,9 @@ def _causal(contract: Contract) -> Iterator[Hypothesis]:
                          causal_shift=-shift - 1)  # fmt: skip
     yield hypothesis("cross_attention.causal", "wrong", "causal is the default, also where Tq and Tk are two sequences",
                      causal_unasked="not causal")  # fmt: skip
-    yield hypothesis("cross_attention.causal(when Tq!=Tk)", "wrong", "causal is applied to rectangular inputs unasked",
-                     causal_unasked="Tq!=Tk")  # fmt: skip
+    for when in ("no mask", "no argument", "Tq!=Tk", "no argument,Tq!=Tk"):
+        yield hypothesis(f"cross_attention.causal(when {when})", "wrong",
+                         "is_causal defaults to True in this module or path", causal_unasked=when)  # fmt: skip
 
 
 def _masks() -> Iterator[Hypothesis]:
@@ -97,6 +99,8 @@ def _windows() -> Iterator[Hypothesis]:
         yield hypothesis(f"window.size=W{shift:+d}", "leak" if shift > 0 else "wrong", likely, "window",
                          window_shift=shift)  # fmt: skip
     yield hypothesis("window.ignored", "leak", "the window argument never reaches the mask", "window", window="off")
+    yield hypothesis("window.ignored", "leak", "the window argument never reaches the mask", "window",
+                     window="no_left")  # fmt: skip
     yield hypothesis("window.leaks_future", "leak", "the window's right bound is not set without causal", "window",
                      window_future="open")  # fmt: skip
     yield hypothesis("window.symmetric", "leak", "abs(i - j) < W: the window reaches into the future", "window",

@@ -29,7 +29,9 @@ TILES = {
 def of_softmax() -> Iterator[Hypothesis]:
     """Axis, maximum, sinks; tiles and splits with the usual numbers."""
     for axis in ("query", "head", "batch"):
-        yield hypothesis(f"softmax.axis={axis}", "wrong", f"softmax over the {axis} axis", axis=axis)
+        for empty in (0.0, math.nan):
+            yield hypothesis(f"softmax.axis={axis}", "wrong", f"softmax over the {axis} axis", axis=axis,
+                             empty_axis=empty)  # fmt: skip
     named = {
         "no_max": ("no_max_subtraction", "unsafe", "exp(scores) without subtracting the row's maximum"),
         "max0": ("max_init=0", "unsafe", "the running maximum starts at 0 instead of -inf"),
@@ -41,6 +43,8 @@ def of_softmax() -> Iterator[Hypothesis]:
     }
     for kind, (word, severity, likely) in named.items():
         yield hypothesis(f"softmax.{word}", severity, likely, softmax=kind)
+        if severity == "unsafe":  # the same with a guard on a sum of 0
+            yield hypothesis(f"softmax.{word}", severity, likely, softmax=kind, eps=-1.0)
     for eps in (1e-1, 1e-2, 1e-3):
         yield hypothesis(f"softmax.eps({eps:g})", "wrong", f"{eps:g} is added to the sum", softmax="eps", eps=eps)
     yield hypothesis("sink.no_effect", "wrong", "the sink is left out of the sum, or divided away again", "sinks",

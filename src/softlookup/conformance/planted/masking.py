@@ -203,7 +203,7 @@ class WindowLeaksFuture(Plain):
     def window(self, n: int, m: int, window: Any) -> Array:
         """Only the left bound."""
         i, j = _places(n, m)
-        return np.asarray(i - j <= window[0])
+        return np.asarray((i - j <= window[0]) | (window[0] < 0))
 
 
 class SegmentLeak(Plain):
