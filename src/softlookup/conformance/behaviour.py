@@ -31,7 +31,7 @@ class Behaviour:
 
 def behaviours(subject: Subject, sizes: Sizes, right: Variant) -> Iterator[Behaviour]:
     """Everything that needs two calls, or a look at the inputs afterwards."""
-    case = sizes.case(5, 5, 201).but(causal=subject.adapter.always_causal)
+    case = _small(sizes, 201).but(causal=subject.adapter.always_causal)
     first = subject.run(case)
     if first.output is None:
         yield Behaviour("call.plain", "untestable", first.error)
@@ -45,13 +45,19 @@ def behaviours(subject: Subject, sizes: Sizes, right: Variant) -> Iterator[Behav
         yield _neighbours(subject, sizes, right, case)
 
 
+def _small(sizes: Sizes, seed: int) -> Case:
+    """Two of everything, where sizes can be chosen: enough to show any of this."""
+    heads = (2, 2) if sizes.heads == sizes.kv_heads else (4, 2)
+    return sizes.case(3, 3, seed, heads=heads[0], kv_heads=heads[1], dim=2)
+
+
 def _inputs(subject: Subject, sizes: Sizes, first: Observation, case: Case) -> Behaviour:
     changed = first.mutated
-    for feature, given in (("sinks", np.linspace(1, 2, sizes.heads)), ("scale", 0.5)):
+    for feature, given in (("sinks", np.linspace(1, 2, case.heads)), ("scale", 0.5)):
         if feature in subject.features and not changed:
             changed = subject.run(case.but(**{feature: given})).mutated
     if "mask" in subject.features and not changed:
-        mask = np.tril(np.ones((sizes.batch, 1, 5, 5), dtype=bool))
+        mask = np.tril(np.ones((case.batch, 1, 3, 3), dtype=bool))
         changed = subject.run(case.but(mask=mask)).mutated
     if not changed:
         return Behaviour("input.mutated", "pass")
@@ -63,7 +69,7 @@ def _inputs(subject: Subject, sizes: Sizes, first: Observation, case: Case) -> B
 
 def _repeated(subject: Subject, sizes: Sizes, first: Array, case: Case, right: Variant) -> Behaviour:
     again = subject.run(case).output
-    subject.run(sizes.case(4, 4, 209).but(causal=case.causal))
+    subject.run(sizes.case(5, 5, 209).but(causal=case.causal))
     later = subject.run(case).output
     if again is None or later is None:
         return Behaviour("call.repeated", "untestable", "the same call was refused the second time")
@@ -126,7 +132,7 @@ def _strides(subject: Subject, first: Array, case: Case) -> Behaviour:
 
 def _neighbours(subject: Subject, sizes: Sizes, right: Variant, case: Case) -> Behaviour:
     """Other contents in row 1: row 0 must keep its bits."""
-    other = sizes.case(5, 5, 207)
+    other = _small(sizes, 207)
     mixed = case.but(
         query=np.concatenate([case.query[:1], other.query[1:]]),
         key=np.concatenate([case.key[:1], other.key[1:]]),

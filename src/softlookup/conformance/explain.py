@@ -120,17 +120,22 @@ class _Partial:
     def __init__(self, evidence: Evidence, base: Variant, failing: list[int], hypotheses: list[Hypothesis]) -> None:
         self.evidence, self.base, self.failing = evidence, base, set(failing)
         self.rows: list[tuple[Hypothesis, list[bool]]] = []
-        # a few small failing calls of every probe decide who gets a full row
-        sample = _spread(evidence, failing)[: max(40, len({evidence.seen[i].probe.id for i in failing}))]
         for hypothesis in hypotheses:
             variant = base.but(**hypothesis.changes)
-            if any(
-                touches(hypothesis, evidence.seen[index].case) and evidence.matches(index, variant) for index in sample
-            ):
+            if any(evidence.matches(index, variant) for index in self._sample(hypothesis)):
                 self.rows.append((hypothesis, [
                     evidence.matches(index, variant if touches(hypothesis, entry.case) else base)
                     for index, entry in enumerate(evidence.seen)
                 ]))  # fmt: skip
+
+    def _sample(self, hypothesis: Hypothesis) -> list[int]:
+        """A few failing calls, one of which a true hypothesis must explain: plain ones if those fail."""
+        seen = self.evidence.seen
+        touched = [index for index in self.failing if touches(hypothesis, seen[index].case)]
+        if {"tile", "merge"} & set(hypothesis.changes):
+            touched = [index for index in touched if seen[index].probe.id.startswith("tile.")]
+        plain = [index for index in touched if not seen[index].case.features - hypothesis.needs]
+        return _spread(self.evidence, plain or touched)[:12]
 
     def on_a_path(self) -> Explanation | None:
         """One mistake made only where a condition holds: with a mask, beyond a length, at some head dims."""

@@ -16,7 +16,7 @@ from softlookup.conformance.variant import Variant
 
 _HALF_MAX = 65504.0
 # relative error of a weight and error of a sum of weights that float32 and half outputs never reach by rounding alone
-_WEIGHT = {"float64": 3e-4, "float32": 3e-4, "float16": 3e-3, "bfloat16": 3e-2}
+_WEIGHT = {"float64": 1.5e-3, "float32": 1.5e-3, "float16": 3e-3, "bfloat16": 3e-2}
 _SUM = {"float64": 1e-3, "float32": 1e-3, "float16": 4e-3, "bfloat16": 3e-2}
 _ROWS = 3000
 
@@ -26,16 +26,28 @@ def precisions(subject: Subject, sizes: Sizes, right: Variant) -> Iterator[Behav
     for dtype in dict.fromkeys((sizes.dtype, *subject.contract.dtypes)):
         if subject.adapter.dtype not in (None, dtype):
             continue
-        own = replace(sizes, dtype=dtype)
+        own = _smaller(sizes, dtype)
         found = subject.run(own.case(5, 5, 1).but(causal=subject.adapter.always_causal))
         if found.output is None:
             yield Behaviour(f"numeric.{dtype}", "untestable", found.error)
             continue
-        yield _overflow(subject, own, right)
+        overflow = _overflow(subject, own, right)
+        yield overflow
+        if overflow.status == "finding":  # scores are too narrow: what follows from them is the same mistake
+            continue
         softmax = _softmax(subject, own, right)
         yield softmax
         if softmax.status != "finding":
             yield _accumulation(subject, own)
+
+
+def _smaller(sizes: Sizes, dtype: str) -> Sizes:
+    """One head and one batch row where that is allowed: scripts stay short."""
+    heads = 1 if sizes.heads == sizes.kv_heads else sizes.heads // sizes.kv_heads
+    own = replace(sizes, dtype=dtype, batch=1)
+    if sizes.free_heads:
+        own = replace(own, heads=heads, kv_heads=1)
+    return replace(own, head_dim=4) if sizes.free_dim else own
 
 
 def _overflow(subject: Subject, sizes: Sizes, right: Variant) -> Behaviour:

@@ -12,7 +12,7 @@ from softlookup.conformance.measured import slope_of
 from softlookup.conformance.oracle import attend
 from softlookup.conformance.report import Finding
 from softlookup.conformance.reports import reports_of
-from softlookup.conformance.script import script
+from softlookup.conformance.script import demonstration, script
 from softlookup.conformance.shrink import shrunk
 from softlookup.conformance.sizes import Sizes
 from softlookup.conformance.subject import Subject
@@ -49,6 +49,8 @@ class Presenter:
         text, shown = "", {}
         if case is not None:
             text, shown = script(self.subject, self.name, case, attend(case, self.right)), case.describe()
+            more = demonstration(found.probe, self.subject.framework)
+            text += f"{more}\n" if more else ""
         return Finding(found.code, found.severity, found.likely, found.measured, found.expected, True, shown, text,
                        probes=(found.probe,), reports=reports_of(found.code.split("(")[0]))  # fmt: skip
 

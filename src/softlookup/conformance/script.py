@@ -35,7 +35,8 @@ def script(subject: Subject, name: str, case: Case, want: Array) -> str:
     positional = [f"{word}={short}" for word, short in zip(tensors, "qkv", strict=False)] if tensors else ["q", "k", "v"]
     if subject.adapter.call is not None:
         lines.append("# called through an adapter: arguments are those of its call")
-    lines.append(f"got = fn({', '.join([*positional, *given_by_name])})")
+    lines.append(f"call = lambda q, k, v: fn({', '.join([*positional, *given_by_name])})")
+    lines.append("got = call(q, k, v)")
     lines.append("got = got[0] if isinstance(got, tuple) else got")
     shown = arguments.shape(want.shape)
     laid_out = want if arguments.layout == "bhtd" else want.transpose(0, 2, 1, 3).reshape(shown)
@@ -43,6 +44,26 @@ def script(subject: Subject, name: str, case: Case, want: Array) -> str:
     lines.append('print("got ", np.asarray(got).round(4).tolist())')
     lines.append('print("want", np.asarray(want).tolist())')
     return "\n".join(lines) + "\n"
+
+
+# what shows a behaviour that one call does not show
+DEMONSTRATIONS = {
+    "input.mutated": 'print("q after the call", np.asarray(q).tolist())',
+    "call.repeated": 'print("again", np.asarray(call(q, k, v)).round(4).tolist())',
+    "dropout.eval": 'print("again", np.asarray(call(q, k, v)).round(4).tolist())',
+    "input.strides": "view = lambda x: x.swapaxes(1, 2){copy}.swapaxes(1, 2)\n"
+                     'print("of views", np.asarray(call(view(q), view(k), view(v))).round(4).tolist())',
+    "batch.neighbours": "other = lambda x: x * np.array([1, 2], dtype=np.float32).reshape(2, 1, 1, 1)\n"
+                        'print("row 1 changed, row 0 now", np.asarray(call(q, other(k), other(v)))[0].round(4).tolist())',
+}  # fmt: skip
+
+
+def demonstration(probe: str, framework: str) -> str:
+    """Lines to append to a script."""
+    copy = ".contiguous()" if framework == "torch" else ".copy()"
+    text = DEMONSTRATIONS.get(probe, "").replace("{copy}", copy)
+    return text.replace("x * np.array([1, 2], dtype=np.float32)", "x * torch.tensor([1.0, 2.0])") if (
+        framework == "torch") else text  # fmt: skip
 
 
 def _array(given: Array, framework: str, dtype: str | None) -> str:
