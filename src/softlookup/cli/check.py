@@ -1,0 +1,121 @@
+"""``softlookup check``: which mistake an attention or rotary function makes; printing of reports is their own."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from softlookup.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from softlookup.conformance.self_test import Row, Scoreboard
+
+_COULD_NOT_TEST = ExitCode.MODEL
+
+
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of its own."""
+    parser.add_argument("function", nargs="?", metavar="MODULE:FUNCTION", help="attention(query, key, value, ...)")
+    parser.add_argument(
+        "--contract", default="standard", metavar="NAME|FILE",
+        help="what is right: torch_sdpa, flash_attn, onnx_attention, hf_eager, llama, jax, mlx, softlookup, standard, "
+        "a JSON file, or a model's config.json",
+    )  # fmt: skip
+    parser.add_argument("--rope", action="store_true", help="the function is rope(x, positions); needs a config.json")
+    parser.add_argument("--causal", action="store_true", help="the function masks the future without being asked")
+    parser.add_argument("--adapter", metavar="MODULE:OBJECT", help="an Adapter, where the signature does not say enough")
+    parser.add_argument("--budget", default="30s", metavar="TIME", help="for all calls together (default 30s)")
+    parser.add_argument("--self-test", action="store_true", help="run the planted bugs instead: found, named, false alarms")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks")
+
+
+def check(options: argparse.Namespace) -> ExitCode:
+    """0 conforms, 1 findings, 5 could not test."""
+    if options.self_test:
+        return _self_test(as_json=options.json)
+    if not options.function:
+        raise UsageError("check needs MODULE:FUNCTION", "or --self-test")
+    from softlookup.conformance import Adapter, check_fn, check_rope, find_contract
+
+    contract = find_contract(options.contract)
+    budget = _seconds(options.budget)
+    try:
+        function = _loaded(options.function)
+        adapter = _loaded(options.adapter) if options.adapter else Adapter(always_causal=options.causal)
+    except (ImportError, AttributeError) as error:
+        sys.stderr.write(f"softlookup: could not test: {type(error).__name__}: {error}\n")
+        return _COULD_NOT_TEST
+    if not isinstance(adapter, Adapter):
+        raise UsageError(f"--adapter must name an Adapter, got {type(adapter).__name__}", "see docs/conformance.md")
+    run: Any = check_rope if options.rope else check_fn
+    report = run(function, contract, adapter=adapter, name=options.function, budget=budget)
+    _write(report.to_dict() if options.json else str(report))
+    if report.problem:
+        return _COULD_NOT_TEST
+    return ExitCode.OK if report.conforms else ExitCode.ERROR
+
+
+def _loaded(spec: str) -> Any:
+    """The object of "module:name"; ``UsageError`` for another form. Modules beside the caller are found."""
+    module, colon, path = spec.partition(":")
+    if not colon or not module or not path:
+        raise UsageError(f"a function is named MODULE:FUNCTION, got {spec!r}", "e.g. mypackage.attention:attend")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: Any = importlib.import_module(module)
+    except ImportError:
+        raise
+    except Exception as error:
+        raise ImportError(f"importing {module} failed: {type(error).__name__}: {error}") from error
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min)?", text.strip())
+    if not found or float(found[1]) <= 0:
+        raise UsageError(f"--budget must be a time like 30s or 2m, got {text!r}", "seconds without a unit")
+    return float(found[1]) * {"ms": 0.001, "m": 60.0, "min": 60.0}.get(found[2] or "s", 1.0)
+
+
+def _write(found: Any) -> None:
+    from softlookup.cli.escape import json_line, printable
+
+    sys.stdout.write(json_line(found) + "\n" if isinstance(found, dict) else printable(found))
+
+
+def _self_test(*, as_json: bool) -> ExitCode:
+    from softlookup.conformance.self_test import self_test
+
+    board = self_test(None if as_json else _say)
+    _write(board.to_dict() if as_json else _summary(board))
+    return ExitCode.OK if board.passed else ExitCode.ERROR
+
+
+def _say(row: Row) -> None:
+    """One line per bug, as it comes."""
+    verdict = "named" if row.named else "found" if row.detected else "-"
+    if not row.expected:
+        verdict = "FALSE ALARM" if row.detected else "silent"
+    usual = "allclose sees it" if row.allclose else "allclose blind" if row.expected else ""
+    sys.stdout.write(f"{row.id:32} {verdict:11} {usual:17} {', '.join(row.found)}\n")
+    sys.stdout.flush()
+
+
+def _summary(board: Scoreboard) -> str:
+    found = board.to_dict()
+    missing = [row.id for row in board.rows if row.reason]
+    return (
+        f"\n{found['total']} planted bugs, {found['covered']} covered: {found['detected']} detected, {found['named']} "
+        f"named; {found['false_alarms']} false alarms on {found['controls']} correct functions\n"
+        f"allclose on square random input detects {found['allclose_detected']}\n"
+        f"not covered yet, they need a model with a cache: {', '.join(missing)}\n"
+    )

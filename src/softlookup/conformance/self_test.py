@@ -1,0 +1,101 @@
+"""The exam of the checker: every planted bug must be found and named, every correct variant must stay silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from softlookup.conformance.check import check_fn
+from softlookup.conformance.planted.corpus import NOT_COVERED, Plant, controls, plants
+from softlookup.conformance.planted.plain import Plain
+from softlookup.conformance.planted.rotary import PARTIAL_CONFIG, SCALED_CONFIG, Rotary
+from softlookup.conformance.report import Report
+from softlookup.conformance.rope import check_rope
+
+
+@dataclass(frozen=True)
+class Row:
+    """One planted bug: what was found, and whether allclose on square random input sees it."""
+
+    id: str
+    expected: str
+    found: tuple[str, ...]
+    detected: bool
+    named: bool
+    allclose: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Scoreboard:
+    """``named``: the one finding has the expected ``area.item``. ``total`` counts the bugs not covered as well."""
+
+    rows: tuple[Row, ...]
+    controls: tuple[Row, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        covered = [row for row in self.rows if not row.reason]
+        return {
+            "total": len(self.rows),
+            "covered": len(covered),
+            "detected": sum(row.detected for row in self.rows),
+            "named": sum(row.named for row in self.rows),
+            "false_alarms": sum(row.detected for row in self.controls),
+            "controls": len(self.controls),
+            "allclose_detected": sum(row.allclose for row in self.rows),
+            "rows": [asdict(row) for row in (*self.rows, *self.controls)],
+        }
+
+    @property
+    def passed(self) -> bool:
+        """Every covered bug found and named, no false alarm."""
+        return all(row.named or row.reason for row in self.rows) and not any(row.detected for row in self.controls)
+
+
+def self_test(progress: Callable[[Row], None] | None = None) -> Scoreboard:
+    """Run all planted bugs and controls; ``progress`` is called with every row."""
+    rows = [_examined(plant, progress) for plant in plants()]
+    rows += [
+        Row(name, "", (), detected=False, named=False, allclose=False, reason="needs a model with a cache: not covered")
+        for name in NOT_COVERED
+    ]
+    return Scoreboard(tuple(rows), tuple(_examined(plant, progress) for plant in controls()))
+
+
+def _examined(plant: Plant, progress: Callable[[Row], None] | None) -> Row:
+    report: Report = (check_rope if plant.rope else check_fn)(plant.function, plant.contract, name=plant.id)
+    found = tuple(finding.code for finding in report.serious)
+    keys = [finding.key for finding in report.serious]
+    row = Row(plant.id, plant.expected, found, bool(found), bool(keys) and keys == [plant.expected], _allclose(plant))
+    if progress is not None:
+        progress(row)
+    return row
+
+
+def _allclose(plant: Plant) -> bool:
+    """Whether the usual unit test fails: square random input, as many key heads as query heads, T = 64, D = 64."""
+    generator = np.random.default_rng(0)
+    if plant.rope:
+        x, positions = generator.standard_normal((2, 4, 64, 8)).astype(np.float32), np.arange(64)
+        factor = 4.0 if plant.contract is SCALED_CONFIG else 1.0
+        right = Rotary(factor=factor, rotated=4 if plant.contract is PARTIAL_CONFIG else None)
+        return not np.allclose(plant.function(x, positions), right(x, positions), rtol=1e-3, atol=1e-3)
+    q, k, v = (generator.standard_normal((2, 4, 64, 64)).astype(np.float32) for _ in range(3))
+    return any(not _agrees(plant.function, (q, k, v), causal=causal) for causal in (True, False))
+
+
+def _agrees(function: Callable[..., Any], tensors: tuple[Any, ...], *, causal: bool) -> bool:
+    given: list[Any] = [tensor.copy() for tensor in tensors]
+    asked = {"causal": True} if causal else {}
+    want = Plain()(*tensors, **asked)
+    try:
+        got = function(*given, **asked)
+    except (TypeError, AttributeError):  # written for torch
+        import torch
+
+        got = function(*(torch.from_numpy(tensor) for tensor in given), **asked).numpy()
+    return got.shape == want.shape and bool(np.allclose(got, want, rtol=1e-3, atol=1e-3))
