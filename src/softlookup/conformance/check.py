@@ -26,6 +26,7 @@ from softlookup.conformance.variant import Variant, right_variant
 
 
 _UNSTABLE = ("dropout.", "call.")
+_OTHER = {"numpy": "torch", "torch": "numpy"}
 # probes with large scores or many keys, which fail when the arithmetic is narrow
 _EXTREME = {"hidden", "tile", "softmax", "masked_value"}
 
@@ -71,9 +72,10 @@ class _Check:
 
     def run(self) -> Report:
         sizes, refused = find_sizes(self.subject)
-        if sizes is None and self.subject.framework == "numpy" and self.contract.framework == "auto":
-            self.subject.use("torch")  # nothing in the code says so, but no call with numpy arrays worked
-            sizes, refused = find_sizes(self.subject)
+        if sizes is None and self.contract.framework == "auto" and self.subject.framework in _OTHER:
+            self.subject.use(_OTHER[self.subject.framework])  # the code does not always say which library it is for
+            sizes, also_refused = find_sizes(self.subject)
+            refused += also_refused
         if sizes is None:
             return Report(self.name, self.contract.name, problem=_no_call(refused), environment=self.environment)
         self.environment.update(device="cpu", dtype=sizes.dtype)
@@ -88,14 +90,21 @@ class _Check:
             evidence, found, left = self._judge(sizes)
         elif neighbours and found:
             tried = [entry for entry in tried if entry not in neighbours]  # what it follows from has a name
-        if not found and all(evidence.seen[i].probe.id.split(".")[0] in _EXTREME or _close(evidence, i, self.right) for i in left):
+        failing = evidence.failing(self.right)
+        if (left or not failing) and all(self._narrow(evidence, index) for index in failing):
             narrow = list(precisions(self.subject, sizes, self.right))
             tried += narrow
             if any(entry.status == "finding" for entry in narrow):
-                left = []  # wrong only for large numbers and long rows: too narrow an arithmetic
+                found, left = [], []  # wrong only for large numbers and long rows: too narrow an arithmetic
         elif _first_order(evidence, found):
             left = []
         return self._report(sizes, evidence, found, left, tried)
+
+    def _narrow(self, evidence: Evidence, index: int) -> bool:
+        """A call that narrow arithmetic alone can spoil: extreme, or off by little."""
+        entry = evidence.seen[index]
+        extreme = entry.probe.id.split(".")[0] in _EXTREME
+        return extreme or agrees(entry.output, attend(entry.case, self.right), 0.02)
 
     def _judge(self, sizes: Sizes) -> tuple[Evidence, list[Explanation], list[int]]:
         evidence = gather(self.subject, sizes, self.right)
@@ -120,12 +129,6 @@ class _Check:
             presenter.operator(),
             self.environment,
         )
-
-
-def _close(evidence: Evidence, index: int, right: Variant) -> bool:
-    """Off by no more than narrow arithmetic is."""
-    entry = evidence.seen[index]
-    return agrees(entry.output, attend(entry.case, right), 0.02)
 
 
 def _first_order(evidence: Evidence, found: list[Explanation]) -> bool:

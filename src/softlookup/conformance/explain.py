@@ -42,21 +42,18 @@ def explain(
         failing = evidence.failing(base)
         if not failing:
             return found, []
-        whole = _whole(evidence, base, failing, hypotheses) or _whole(
-            evidence, base, failing, list(measured(evidence, base, failing))
-        )
-        if whole is None:
-            partial = _Partial(evidence, base, failing, hypotheses)
+        more = list(measured(evidence, base, failing))
+        whole = _whole(evidence, base, failing, hypotheses) or _whole(evidence, base, failing, more)
+        partial = None if whole else _Partial(evidence, base, failing, [*hypotheses, *more])
+        if partial is not None:
             whole = partial.on_a_path()
-            if whole is None:
-                part = partial.best()
-                if part is None:
-                    return found, failing
-                found.append(part)
-                base = part.variant
-                continue
-        found.append(whole)
-        return found, []
+        if whole is not None:
+            return [*found, whole], []
+        part = partial.best() if partial is not None else None
+        if part is None:
+            return found, failing
+        found.append(part)
+        base = part.variant
     return found, evidence.failing(base)
 
 
@@ -108,10 +105,11 @@ def _spread(evidence: Evidence, indexes: list[int]) -> list[int]:
     return [index for _, _, index in sorted(keyed)]
 
 
-def _kind(entry: Seen) -> tuple[frozenset[str], str]:
-    """Calls that a mistake must explain together: the same arguments, and nothing extreme about the numbers."""
-    area = entry.probe.id.split(".")[0]
-    return entry.case.features, area if area in ("masked_value", "hidden", "dead_row", "softmax", "tile") else ""
+def _kind(entry: Seen) -> tuple[frozenset[str], str, bool, bool]:
+    """Calls that a mistake must explain together: the same arguments, square or not, nothing extreme about numbers."""
+    area, case = entry.probe.id.split(".")[0], entry.case
+    extreme = area if area in ("masked_value", "hidden", "dead_row", "softmax", "tile") else ""
+    return case.features, extreme, case.q_length == case.kv_length, case.q_length == 1
 
 
 class _Partial:

@@ -37,11 +37,7 @@ class Measured:
             yield from _head_maps(evidence, base)
         if "alibi.slopes" in probes:
             yield from _slopes(evidence)
-        # only long rows are wrong: a block whose size is not a usual one
-        if all(probe.startswith("tile.") or probe.endswith("long") or "window" in probe for probe in probes):
-            for block in range(3, _LARGEST_BLOCK):
-                if block not in BLOCKS:
-                    yield from tiles(block)
+        yield from _blocks(evidence, failing)
 
     def _fill(self, evidence: Evidence, failing: list[int]) -> Iterator[Hypothesis]:
         for feature in ("mask", "causal"):
@@ -76,6 +72,25 @@ class Measured:
             else:
                 low = middle
         return -middle
+
+
+def _blocks(evidence: Evidence, failing: list[int]) -> Iterator[Hypothesis]:
+    """Block sizes that are not among the usual ones: from the missing weight of equal keys, else by trying all."""
+    tiled = {evidence.seen[index].probe.id for index in failing} & {"tile.equal", "tile.ascending", "tile.descending"}
+    counted = {
+        entry.case.kv_length: round(1 / float(entry.output[0, 0, -1, 0]) - entry.case.kv_length)
+        for entry in evidence.seen
+        if entry.probe.id == "tile.equal" and entry.case.kv_length <= 33 and entry.output[0, 0, -1, 0] > 0
+    }
+    if any(counted.values()):
+        for block in range(3, _LARGEST_BLOCK):
+            if block not in BLOCKS and all(-keys % block == missing for keys, missing in counted.items()):
+                yield from tiles(block)
+    elif tiled:
+        shortest = min(evidence.seen[index].case.kv_length for index in failing)
+        for block in range(shortest // 2, min(shortest + 1, _LARGEST_BLOCK)):
+            if block > 2 and block not in BLOCKS:
+                yield from tiles(block)
 
 
 def lowest(case: Case) -> float:

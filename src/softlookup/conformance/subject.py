@@ -47,7 +47,7 @@ class Subject:
         self.value_is_free = True
         self.mask_heads = "1"
         self.budget = budget
-        self.deadline = time.monotonic() + budget
+        self.left = budget  # only the function's own time counts, not the search for a name
         self.calls = 0
 
     def use(self, framework: str) -> None:
@@ -116,7 +116,7 @@ class Subject:
         return Observation(one_nan_per_row(laid_out), "", mutated, dtype, form)
 
     def _timed(self, call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
-        left = self.deadline - time.monotonic()
+        left = self.left
         if left <= 0:
             raise OutOfBudgetError(f"budget of {self.budget:g} s used up after {self.calls} calls")
         self.calls += 1
@@ -130,8 +130,10 @@ class Subject:
                 box[1] = error
 
         thread = threading.Thread(target=work, daemon=True)
+        started = time.monotonic()
         thread.start()
         thread.join(left)
+        self.left -= time.monotonic() - started
         if thread.is_alive():
             _stop(thread)
             raise OutOfBudgetError(f"a call did not return within {left:.0f} s")

@@ -22,7 +22,7 @@ def weights(found: Array, seen: Array, case: Case, variant: Variant) -> Array:
         seen = seen & _kept(case.kv_length, variant)
     hidden = ~seen
     if variant.fill == "add":
-        found, hidden = np.where(seen, found, found + variant.fill_value), np.zeros_like(seen)
+        found, hidden = np.where(seen, found, _added(found, variant.fill_value)), np.zeros_like(seen)
     elif variant.fill == "fill":
         found, hidden = np.where(seen, found, variant.fill_value), np.zeros_like(seen)
     elif variant.fill == "multiply":
@@ -42,6 +42,11 @@ def weights(found: Array, seen: Array, case: Case, variant: Variant) -> Array:
     if case.softcap is not None and variant.softcap == "after_softmax":
         share = case.softcap * np.tanh(share / case.softcap)
     return _dead_rows(share, seen, case, variant)
+
+
+def _added(found: Array, value: float) -> Array:
+    """In float32, as functions do it: digits are lost."""
+    return np.asarray((found.astype(np.float32) + np.float32(value)), dtype=np.float64)
 
 
 def _dead_rows(share: Array, seen: Array, case: Case, variant: Variant) -> Array:
@@ -183,23 +188,23 @@ def split_starts(rule: str, keys: int) -> list[int]:
 def _merged(found: Array, variant: Variant) -> Array:
     """Softmax by parts, combined with wrong weights of the parts."""
     starts = split_starts(variant.split, found.shape[-1])
-    top = found.max(-1, keepdims=True)
-    raised = np.exp(found - np.where(np.isfinite(top), top, 0.0))
-    totals = np.add.reduceat(raised, starts, axis=-1)
     sizes = np.diff([*starts, found.shape[-1]])
+    tops = np.maximum.reduceat(found, starts, axis=-1)
+    raised = np.exp(found - np.repeat(np.where(np.isfinite(tops), tops, 0.0), sizes, axis=-1))
+    totals = np.add.reduceat(raised, starts, axis=-1)
     inside = raised / np.repeat(np.where(totals == 0, 1.0, totals), sizes, axis=-1)
     kind, _, number = variant.merge.partition(":")
-    tops = np.maximum.reduceat(found, starts, axis=-1) - np.where(np.isfinite(top), top, 0.0)
-    if kind == "power":
-        part = totals ** float(number)
-    elif kind == "max":
-        part = np.exp(tops)
-    elif kind == "count":
-        part = np.broadcast_to(sizes.astype(np.float64), totals.shape)
-    else:  # mean, sum
-        part = (totals > 0).astype(np.float64)
-    if kind == "last":
-        part = np.where(np.arange(len(starts)) == len(starts) - 1, 1.0, 0.0) * part
-    elif kind != "sum":
-        part = part / np.where(part.sum(-1, keepdims=True) == 0, 1.0, part.sum(-1, keepdims=True))
+    logs = {
+        "power": float(number or 1) * (np.log(totals) + tops),
+        "max": tops,
+        "count": np.log(np.broadcast_to(sizes.astype(np.float64), totals.shape)),
+        "last": np.where(np.arange(len(starts)) == len(starts) - 1, 0.0, -np.inf) + np.zeros_like(totals),
+        "mean": np.where(totals > 0, 0.0, -np.inf),
+        "sum": np.where(totals > 0, 0.0, -np.inf),
+    }[kind]
+    most = logs.max(-1, keepdims=True)
+    part = np.exp(logs - np.where(np.isfinite(most), most, 0.0))
+    if kind != "sum":
+        total = part.sum(-1, keepdims=True)
+        part = part / np.where(total == 0, 1.0, total)
     return inside * np.repeat(part, sizes, axis=-1)
