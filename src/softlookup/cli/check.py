@@ -27,9 +27,13 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--rope", action="store_true", help="the function is rope(x, positions); needs a config.json")
     parser.add_argument("--causal", action="store_true", help="the function masks the future without being asked")
-    parser.add_argument("--adapter", metavar="MODULE:OBJECT", help="an Adapter, where the signature does not say enough")
+    parser.add_argument(
+        "--adapter", metavar="MODULE:OBJECT", help="an Adapter, where the signature does not say enough"
+    )
     parser.add_argument("--budget", default="30s", metavar="TIME", help="for all calls together (default 30s)")
-    parser.add_argument("--self-test", action="store_true", help="run the planted bugs instead: found, named, false alarms")
+    parser.add_argument(
+        "--self-test", action="store_true", help="run the planted bugs instead: found, named, false alarms"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
 

@@ -73,7 +73,9 @@ class Case:
     @property
     def features(self) -> frozenset[str]:
         """The arguments that this call uses."""
-        return frozenset(name for name in FEATURES if getattr(self, name) is not None and getattr(self, name) is not False)
+        return frozenset(
+            name for name in FEATURES if getattr(self, name) is not None and getattr(self, name) is not False
+        )
 
     def but(self, **changes: Any) -> Case:
         """The same call with some fields changed."""

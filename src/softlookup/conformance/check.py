@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from softlookup.conformance.adapters import Adapter
 from softlookup.conformance.behaviour import Behaviour, behaviours
 from softlookup.conformance.contract import Contract, find_contract
@@ -77,8 +79,12 @@ class _Check:
             sizes, also_refused = find_sizes(self.subject)
             refused += also_refused
         if sizes is None:
-            return Report(self.name, self.contract.name, problem=_no_call(refused), environment=self.environment)
+            return self._nothing(refused)
         self.environment.update(device="cpu", dtype=sizes.dtype)
+        if self._only_nan(sizes):
+            finding = Finding("call.nan", "unsafe", "0/0, inf - inf or uninitialised memory on an ordinary call",
+                              "NaN or infinite everywhere", "numbers")  # fmt: skip
+            return Report(self.name, self.contract.name, (finding,), environment=self.environment)
         tried = list(behaviours(self.subject, sizes, self.right))
         unstable = [entry for entry in tried if entry.severity == "wrong" and entry.code.startswith(_UNSTABLE)]
         if unstable:  # a function that answers differently each time has no operator to be read
@@ -99,6 +105,24 @@ class _Check:
         elif _first_order(evidence, found):
             left = []
         return self._report(sizes, evidence, found, left, tried)
+
+    def _nothing(self, refused: list[str]) -> Report:
+        """No call gave an output of the right shape."""
+        kinds = list(dict.fromkeys(line.split(": ", 1)[-1] for line in refused))
+        odd = next((kind for kind in kinds if kind.startswith("returned ")), None)
+        if odd is None:
+            said = "; ".join(kinds[:3])
+            problem = f"call.raises: no call worked ({said}); an adapter can fix sizes, layout and names"
+            return Report(self.name, self.contract.name, problem=problem, environment=self.environment)
+        code = "call.shape" if "shape" in odd else "call.returns"
+        finding = Finding(code, "wrong", "the output's layout, or an adapter with another layout is needed",
+                          odd.removeprefix("returned ").split(", wanted")[0], odd.rpartition("wanted ")[2])  # fmt: skip
+        return Report(self.name, self.contract.name, (finding,), environment=self.environment)
+
+    def _only_nan(self, sizes: Sizes) -> bool:
+        case = sizes.case(5, 5, 1).but(causal=self.subject.adapter.always_causal)
+        found = self.subject.run(case).output
+        return found is not None and bool(np.isnan(found).all())
 
     def _narrow(self, evidence: Evidence, index: int) -> bool:
         """A call that narrow arithmetic alone can spoil: extreme, or off by little."""
@@ -135,12 +159,6 @@ def _first_order(evidence: Evidence, found: list[Explanation]) -> bool:
     """A mistake that changes every call: what it leaves unexplained follows from it, or can be asked once it is gone."""
     plain = {index for index, entry in enumerate(evidence.seen) if not entry.case.features}
     return any(len(plain & set(entry.explains)) > 8 and not entry.hypothesis.needs for entry in found)
-
-
-def _no_call(refused: list[str]) -> str:
-    """What the first, ordinary call ran into."""
-    kinds = dict.fromkeys(line.split(": ", 1)[-1] for line in refused)
-    return f"call.raises: no call worked ({'; '.join(list(kinds)[:3])}); an adapter can fix sizes, layout and names"
 
 
 def _probes(evidence: Evidence, right: Variant, tried: list[Behaviour]) -> list[ProbeResult]:

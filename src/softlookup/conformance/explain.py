@@ -133,7 +133,7 @@ class _Partial:
         if {"tile", "merge"} & set(hypothesis.changes):
             touched = [index for index in touched if seen[index].probe.id.startswith("tile.")]
         plain = [index for index in touched if not seen[index].case.features - hypothesis.needs]
-        return _spread(self.evidence, plain or touched)[:12]
+        return _spread(self.evidence, plain or touched)[:8]
 
     def on_a_path(self) -> Explanation | None:
         """One mistake made only where a condition holds: with a mask, beyond a length, at some head dims."""
@@ -144,6 +144,8 @@ class _Partial:
             if all(taken):
                 continue
             for hypothesis, row in self.rows:
+                if any(switch.endswith("_when") for switch in hypothesis.changes):
+                    continue  # has a condition of its own
                 if all(row[i] if taken[i] else passes[i] for i in range(len(seen))):
                     return Explanation(hypothesis, self.base.but(**hypothesis.changes), sorted(self.failing), when=name)
         return None

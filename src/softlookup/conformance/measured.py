@@ -41,7 +41,9 @@ class Measured:
 
     def _fill(self, evidence: Evidence, failing: list[int]) -> Iterator[Hypothesis]:
         for feature in ("mask", "causal"):
-            levels = [-lowest(evidence.seen[i].case) for i in failing if evidence.seen[i].probe.id == f"hidden.low_{feature}"]
+            levels = [
+                -lowest(evidence.seen[i].case) for i in failing if evidence.seen[i].probe.id == f"hidden.low_{feature}"
+            ]
             if not levels:
                 continue
             value = self._search(feature, min(levels))
@@ -171,7 +173,9 @@ def _slopes(evidence: Evidence) -> Iterator[Hypothesis]:
     for entry in evidence.seen:
         if entry.probe.id == "alibi.slopes" and not entry.case.query.any() and (entry.output[0, :, -1] > 0).all():
             logs = np.log(entry.output[0, :, -1])
-            found.append((entry.case.heads, tuple(float(f"{x:.5g}") for x in (logs[:, -1] - logs[:, 0]) / (logs.shape[1] - 1))))
+            found.append(
+                (entry.case.heads, tuple(float(f"{x:.5g}") for x in (logs[:, -1] - logs[:, 0]) / (logs.shape[1] - 1)))
+            )
     if found:
         shown = ",".join(f"{slope:g}" for slope in found[0][1])
         yield hypothesis(f"alibi.slopes=[{shown}]", "wrong", "the formula of the slopes", "alibi", alibi="measured",

@@ -13,6 +13,8 @@ from softlookup.conformance.weights import weights
 
 def attend(case: Case, variant: Variant) -> Array:
     """Output [B, H, Tq, Dv] of ``variant``; rows with a NaN are NaN throughout."""
+    if variant.layout == "bthd":
+        return _as_bthd(case, variant)
     with np.errstate(all="ignore"):
         case = _reread(case, variant)
         share = weights(scores(case, variant), visible(case, variant), case, variant)
@@ -22,6 +24,16 @@ def attend(case: Case, variant: Variant) -> Array:
         else:
             output = share @ value
         return one_nan_per_row(_laid_out(output, variant))
+
+
+def _as_bthd(case: Case, variant: Variant) -> Array:
+    """The output of a function that takes [B, H, T, D] for [B, T, H, D]: heads and positions change places."""
+    wanted = (*case.query.shape[:3], case.value.shape[-1])
+    if case.q_length != case.kv_length or case.features - {"causal", "scale", "softcap"}:
+        return np.full(wanted, np.nan)
+    query, key, value = (part.swapaxes(1, 2) for part in (case.query, case.key, case.value))
+    found = attend(case.but(query=query, key=key, value=value), variant.but(layout=""))
+    return found.swapaxes(1, 2)
 
 
 def one_nan_per_row(output: Array) -> Array:

@@ -19,6 +19,11 @@ from softlookup.conformance.subject import Subject
 from softlookup.conformance.variant import Variant
 
 
+# what is ignored on one path only is dropped there
+_DROPPED = {"causal.not_applied": "causal.dropped_when", "mask.ignored": "mask.dropped_when",
+            "window.ignored": "window.dropped_when"}  # fmt: skip
+
+
 class Presenter:
     """Findings of one subject."""
 
@@ -30,7 +35,9 @@ class Presenter:
         case = self._smallest(found.explains)
         case = shrunk(case, lambda small: self._shows(small, found.variant))
         code = found.hypothesis.code
-        if found.when:
+        if found.when and code in _DROPPED:
+            code = f"{_DROPPED[code]}({found.when})"
+        elif found.when:
             code = f"{code[:-1]},when {found.when})" if code.endswith(")") else f"{code}(when {found.when})"
         return self._finding(case, code, found.hypothesis.severity, found.hypothesis.likely,
                              probes=self._probes(found.explains),
@@ -41,7 +48,9 @@ class Presenter:
         case = shrunk(self._smallest(left), lambda small: self._shows(small, None))
         leak = any(self._leaks(index) for index in left)
         likely = "no known mistake gives these numbers" + (f", also together with {', '.join(after)}" if after else "")
-        return self._finding(case, "unknown", "leak" if leak else "wrong", likely, probes=self._probes(left), named=False)
+        return self._finding(
+            case, "unknown", "leak" if leak else "wrong", likely, probes=self._probes(left), named=False
+        )
 
     def behaved(self, found: Behaviour) -> Finding:
         """Something besides the numbers."""
@@ -77,9 +86,13 @@ class Presenter:
             if entry.probe.id == "plain.square":
                 slope = slope_of(entry.output, entry.case, self.right)
                 if slope is not None:
-                    found["scale"] = f"{slope:.4g} at D = {entry.case.head_dim} (1/sqrt(D) = {entry.case.head_dim**-0.5:.4g})"
+                    found["scale"] = (
+                        f"{slope:.4g} at D = {entry.case.head_dim} (1/sqrt(D) = {entry.case.head_dim**-0.5:.4g})"
+                    )
                 sums = entry.output[..., : entry.case.kv_length].sum(-1)
-                found["row sums"] = f"{np.nanmin(sums):.4g} to {np.nanmax(sums):.4g}" if np.isfinite(sums).any() else "NaN"
+                found["row sums"] = (
+                    f"{np.nanmin(sums):.4g} to {np.nanmax(sums):.4g}" if np.isfinite(sums).any() else "NaN"
+                )
                 found["heads"] = f"{entry.case.heads} query, {entry.case.kv_heads} key/value"
                 break
         return found

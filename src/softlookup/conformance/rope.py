@@ -46,11 +46,7 @@ def check_rope(
     call = RopeCall(fn, wanted, adapter or Adapter(), right.dim, time.monotonic() + budget)
     where = environment(call.framework)
     try:
-        positions = np.array(_FAR)
-        seen = call.matrices(positions)
-        if seen is None:
-            positions = np.array(_NEAR)
-            seen = call.matrices(positions)
+        positions, seen = _asked(call)
     except OutOfBudgetError as error:
         return Report(name, wanted.name, problem=f"call.hangs: {error}", environment=where)
     if seen is None:
@@ -62,6 +58,17 @@ def check_rope(
     status = "finding" if findings else "pass"
     tried = (ProbeResult("rope.matrix", status, f"positions {', '.join(map(str, positions))}"),)
     return Report(name, wanted.name, tuple(findings), tried, {"frequencies": _shown(right)}, where)
+
+
+def _asked(call: RopeCall) -> tuple[Array, Array | None]:
+    """Far positions, near ones where a table is short; then the same with the other library's arrays."""
+    for framework in dict.fromkeys((call.framework, "numpy", "torch")):
+        call.framework = framework
+        for chosen in (_FAR, _NEAR):
+            seen = call.matrices(np.array(chosen))
+            if seen is not None:
+                return np.array(chosen), seen
+    return np.array(_NEAR), None
 
 
 def wanted_rotation(config: Mapping[str, Any]) -> tuple[Rotation, float, float]:
@@ -117,7 +124,9 @@ def _smallest(seen: Array, right: Rotation, positions: Array) -> tuple[tuple[int
     want = matrices(right, positions)
     gap = np.abs(seen - want).max(-1)
     place, unit = np.unravel_index(int((gap > 5e-2).argmax() if (gap > 5e-2).any() else gap.argmax()), gap.shape)
-    shown = [np.array2string(part[place, unit], precision=4, suppress_small=True, separator=", ") for part in (seen, want)]
+    shown = [
+        np.array2string(part[place, unit], precision=4, suppress_small=True, separator=", ") for part in (seen, want)
+    ]
     where = f" (unit vector {int(unit)} at position {int(positions[place])})"
     return (int(positions[place]), int(unit)), shown[0] + where, shown[1]
 

@@ -80,9 +80,14 @@ class RopeCall:
 
     def _call(self, units: Array, positions: Array) -> Array | None:
         laid_out = units if self.layout == "bhtd" else units.transpose(0, 2, 1, 3)
-        x = to_framework(laid_out, self.framework, self.dtype)
-        places = to_framework(positions.astype(np.int64), self.framework, None)
+        try:
+            x = to_framework(laid_out, self.framework, self.dtype)
+            places = to_framework(positions.astype(np.int64), self.framework, None)
+        except (ImportError, TypeError) as error:
+            self.error = f"{type(error).__name__}: {error}"
+            return None
         box: list[Any] = [None]
+        self.error = ""
 
         def work() -> None:
             try:

@@ -149,7 +149,9 @@ def _frequencies(
         if base and base > 1 and abs(base / theta - 1) > 1e-3:
             code = f"rope.theta={base:g}(want={theta:g})"
             likely = "rope_theta of the config is not read"
-            yield RopeHypothesis(code, {"frequencies": tuple(np.array(plain(base, right.rotated)) * ratio)}, "wrong", likely)
+            yield RopeHypothesis(
+                code, {"frequencies": tuple(np.array(plain(base, right.rotated)) * ratio)}, "wrong", likely
+            )
             if (ratio != 1).any():
                 yield RopeHypothesis(f"{code[:-1]},scaling_ignored)", {"frequencies": plain(base, right.rotated)}, "wrong",
                                      "neither rope_theta nor rope_scaling is read")  # fmt: skip
@@ -170,7 +172,9 @@ def _frequencies(
     }
     for word, values in others.items():
         if not np.allclose(values, right.frequencies):
-            yield RopeHypothesis(f"rope.{word}", {"frequencies": tuple(values)}, "wrong", "the formula of the frequencies")
+            yield RopeHypothesis(
+                f"rope.{word}", {"frequencies": tuple(values)}, "wrong", "the formula of the frequencies"
+            )
     for word, factor in _constant_factor(right, seen, positions):
         yield RopeHypothesis(f"rope.scaling_factor={word}(want=1)", {"frequencies": tuple(np.array(right.frequencies) * factor)},
                              "wrong", f"all angles are {word} times what they should be")  # fmt: skip

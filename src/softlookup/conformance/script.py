@@ -32,7 +32,9 @@ def script(subject: Subject, name: str, case: Case, want: Array) -> str:
     for word, value in keywords.items():
         given_by_name.append(f"{word}={_value(value, framework)}")
     tensors = subject.signature.tensors
-    positional = [f"{word}={short}" for word, short in zip(tensors, "qkv", strict=False)] if tensors else ["q", "k", "v"]
+    positional = (
+        [f"{word}={short}" for word, short in zip(tensors, "qkv", strict=False)] if tensors else ["q", "k", "v"]
+    )
     if subject.adapter.call is not None:
         lines.append("# called through an adapter: arguments are those of its call")
     lines.append(f"call = lambda q, k, v: fn({', '.join([*positional, *given_by_name])})")
@@ -100,4 +102,6 @@ def _expression(given: Array) -> str:
     if size and flat.size > 2 and np.allclose(np.diff(flat, 2), 0) and np.isfinite(flat).all():
         return f"np.linspace({flat[0]:g}, {flat[-1]:g}, {flat.size}).reshape{given.shape}"
     text = str(given.tolist()).replace(".0,", ",").replace(".0]", "]")
-    return text.replace("nan", "np.nan").replace("-inf", "-np.inf").replace(" inf", " np.inf").replace("[inf", "[np.inf")
+    return (
+        text.replace("nan", "np.nan").replace("-inf", "-np.inf").replace(" inf", " np.inf").replace("[inf", "[np.inf")
+    )

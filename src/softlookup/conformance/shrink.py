@@ -92,6 +92,7 @@ def _shorter(case: Case) -> Iterator[Case]:
 
 def _cut(case: Case, rows: list[int], keys: list[int]) -> Case:
     """Queries ``rows`` and ``keys``; one-hot values lose the columns of lost keys."""
+
     def cut(given: Array | None) -> Array | None:
         if given is None:
             return None

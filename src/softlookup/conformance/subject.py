@@ -94,9 +94,7 @@ class Subject:
         if error is not None:
             return Observation(None, f"{type(error).__name__}: {_first_line(error)}")
         mutated = tuple(
-            name
-            for name, value in (*tensors.items(), *keywords.items())
-            if not _same(before[name], to_numpy(value))
+            name for name, value in (*tensors.items(), *keywords.items()) if not _same(before[name], to_numpy(value))
         )
         return self._read(result, case, mutated)
 

@@ -25,6 +25,10 @@ def of_heads() -> Iterator[Hypothesis]:
         yield hypothesis(f"gqa.k_ok_v_{past}", "wrong", f"keys are right, values: {likely}", value_map=kind)
         yield hypothesis(f"gqa.v_ok_k_{past}", "wrong", f"values are right, keys: {likely}", key_map=kind)
     layouts = {
+        "bthd": (
+            "layout=bthd",
+            "the function wants [B, T, H, D]: transpose, or a contract or adapter with that layout",
+        ),
         "merge": ("merge_without_transpose", "[B, H, T, D].reshape(B, T, H * D) without transpose(1, 2)"),
         "split_all": ("split_without_transpose", "[B, T, H * D] viewed as [B, H, T, D] without transpose"),
         "split_query": ("query_split_without_transpose", "the query alone is viewed as [B, H, T, D]"),

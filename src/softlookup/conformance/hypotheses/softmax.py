@@ -87,4 +87,6 @@ def merges() -> Iterator[Hypothesis]:
 
 def _split_word(split: str) -> str:
     number = split[1:]
-    return {"f": f"{number} parts", "n": f"{number} parts", "b": f"blocks of {number}", "c": f"after key {number}"}[split[0]]
+    return {"f": f"{number} parts", "n": f"{number} parts", "b": f"blocks of {number}", "c": f"after key {number}"}[
+        split[0]
+    ]

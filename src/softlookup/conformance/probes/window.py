@@ -12,6 +12,7 @@ from softlookup.conformance.sizes import Sizes
 
 def probes(sizes: Sizes, contract: Contract) -> Iterator[Probe]:
     """Windows of W positions that include the query's own."""
+
     def windowed(rows: int, keys: int, size: int, seed: int, *, causal: bool = True, right: int = 0) -> Case:
         return sizes.case(rows, keys, seed).but(window=(size - 1, right), causal=causal)
 
