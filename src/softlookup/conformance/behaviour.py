@@ -36,7 +36,7 @@ def behaviours(subject: Subject, sizes: Sizes, right: Variant) -> Iterator[Behav
     if first.output is None:
         yield Behaviour("call.plain", "untestable", first.error)
         return
-    yield _inputs(subject, sizes, first, case)
+    yield _inputs(subject, first, case)
     yield _repeated(subject, sizes, first.output, case, right)
     if "dropout" in subject.features:
         yield _dropout(subject, case, first.output)
@@ -51,7 +51,7 @@ def _small(sizes: Sizes, seed: int) -> Case:
     return sizes.case(3, 3, seed, heads=heads[0], kv_heads=heads[1], dim=2)
 
 
-def _inputs(subject: Subject, sizes: Sizes, first: Observation, case: Case) -> Behaviour:
+def _inputs(subject: Subject, first: Observation, case: Case) -> Behaviour:
     changed = first.mutated
     for feature, given in (("sinks", np.linspace(1, 2, case.heads)), ("scale", 0.5)):
         if feature in subject.features and not changed:
@@ -61,8 +61,8 @@ def _inputs(subject: Subject, sizes: Sizes, first: Observation, case: Case) -> B
         changed = subject.run(case.but(mask=mask)).mutated
     if not changed:
         return Behaviour("input.mutated", "pass")
-    names = ", ".join(changed)
-    return Behaviour("input.mutated", "finding", code=f"input.mutated({names.replace(', ', ',')})", severity="wrong", case=case,
+    names = ",".join(changed)
+    return Behaviour("input.mutated", "finding", code=f"input.mutated({names})", severity="wrong", case=case,
                      likely="an in-place operation on an argument: q *= scale, mask.logical_not_()",
                      measured=f"{names} changed by the call", expected="arguments as they were")  # fmt: skip
 
@@ -95,7 +95,7 @@ def _repeated(subject: Subject, sizes: Sizes, first: Array, case: Case, right: V
 
 
 def _dropout_rate(found: Array, want: Array) -> float | None:
-    """p where every weight is 0 or want / (1 - p)."""
+    """P where every weight is 0 or want / (1 - p)."""
     kept = found > 1e-9
     if kept.all() or not kept.any() or found.shape != want.shape:
         return None

@@ -19,13 +19,12 @@ from softlookup.conformance.explain import Explanation, explain
 from softlookup.conformance.hypotheses import all_hypotheses
 from softlookup.conformance.measured import Measured
 from softlookup.conformance.oracle import attend
-from softlookup.conformance.present import Presenter
 from softlookup.conformance.precision import precisions
+from softlookup.conformance.present import Presenter
 from softlookup.conformance.report import Finding, ProbeResult, Report, by_severity
 from softlookup.conformance.sizes import Sizes, find_sizes
 from softlookup.conformance.subject import OutOfBudgetError, Subject
 from softlookup.conformance.variant import Variant, right_variant
-
 
 _UNSTABLE = ("dropout.", "call.")
 _OTHER = {"numpy": "torch", "torch": "numpy"}
@@ -156,7 +155,7 @@ class _Check:
 
 
 def _first_order(evidence: Evidence, found: list[Explanation]) -> bool:
-    """A mistake that changes every call: what it leaves unexplained follows from it, or can be asked once it is gone."""
+    """A mistake that changes every call: what it leaves unexplained can be asked once it is gone."""
     plain = {index for index, entry in enumerate(evidence.seen) if not entry.case.features}
     return any(len(plain & set(entry.explains)) > 8 and not entry.hypothesis.needs for entry in found)
 

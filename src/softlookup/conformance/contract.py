@@ -32,7 +32,8 @@ class Contract:
     ``dead_row``: output of a query that sees no key. ``masked_nan``: whether NaN in a hidden value may show.
     ``window``: "size" W counts the query's own position, "left_right" is a pair of inclusive distances.
     ``window_closed``: a window without causal hides the future. ``layout`` of inputs and output.
-    ``dtypes``: the first that works is used, precision is looked at in each. ``rope`` is a config.json mapping for :func:`check_rope`.
+    ``dtypes``: the first that works is used, precision is looked at in each.
+    ``rope`` is a config.json mapping for :func:`check_rope`.
     """
 
     name: str = "standard"

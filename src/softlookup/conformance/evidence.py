@@ -8,7 +8,8 @@ import numpy as np
 
 from softlookup.conformance.case import Array, Case
 from softlookup.conformance.oracle import attend
-from softlookup.conformance.probes import Probe, build_probes
+from softlookup.conformance.probes import build_probes
+from softlookup.conformance.probes.probe import Probe
 from softlookup.conformance.scores import scores
 from softlookup.conformance.sizes import Sizes
 from softlookup.conformance.subject import Observation, Subject

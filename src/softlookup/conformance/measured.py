@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from softlookup.conformance.case import Array, Case
+from softlookup.conformance.case import Array, Case, identity_values
 from softlookup.conformance.evidence import Evidence
 from softlookup.conformance.hypotheses.hypothesis import Hypothesis, hypothesis
 from softlookup.conformance.hypotheses.softmax import BLOCKS, tiles
@@ -154,15 +154,19 @@ def _head_maps(evidence: Evidence, base: Variant) -> Iterator[Hypothesis]:
     if keys:
         shown = list(values[0][2]) if keys[0] == values[0] else f"k{list(keys[0][2])},v{list(values[0][2])}"
         yield hypothesis(f"gqa.map={shown}".replace(" ", ""), "wrong",
-                         "query heads read other kv heads than h // (H / Hkv)", key_map=keys, value_map=values)  # fmt: skip
+                         "query heads read other kv heads than h // (H / Hkv)", key_map=keys,
+                         value_map=values)  # fmt: skip
 
 
 def _best_key_head(case: Case, output: Array, base: Variant, head: int) -> int:
     """The kv head whose keys give the weights of query head ``head``."""
     gaps = []
     for kv_head in range(case.kv_heads):
-        one = case.but(query=case.query[:, head : head + 1], key=case.key[:, kv_head : kv_head + 1],
-                       value=np.broadcast_to(np.eye(case.kv_length), (case.batch, 1, case.kv_length, case.kv_length)))  # fmt: skip
+        one = case.but(
+            query=case.query[:, head : head + 1],
+            key=case.key[:, kv_head : kv_head + 1],
+            value=identity_values(case.batch, 1, case.kv_length),
+        )
         gaps.append(np.abs(attend(one, base)[:, 0] - output[:, head, :, : case.kv_length]).max())
     return int(np.argmin(gaps))
 

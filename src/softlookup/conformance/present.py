@@ -18,7 +18,6 @@ from softlookup.conformance.sizes import Sizes
 from softlookup.conformance.subject import Subject
 from softlookup.conformance.variant import Variant
 
-
 # what is ignored on one path only is dropped there
 _DROPPED = {"causal.not_applied": "causal.dropped_when", "mask.ignored": "mask.dropped_when",
             "window.ignored": "window.dropped_when"}  # fmt: skip
@@ -60,7 +59,7 @@ class Presenter:
             text, shown = script(self.subject, self.name, case, attend(case, self.right)), case.describe()
             more = demonstration(found.probe, self.subject.framework)
             text += f"{more}\n" if more else ""
-        return Finding(found.code, found.severity, found.likely, found.measured, found.expected, True, shown, text,
+        return Finding(found.code, found.severity, found.likely, found.measured, found.expected, input=shown, script=text,
                        probes=(found.probe,), reports=reports_of(found.code.split("(")[0]))  # fmt: skip
 
     def odd(self) -> list[Finding]:
@@ -76,7 +75,7 @@ class Presenter:
             dtype = self.subject.adapter.dtype or self.sizes.dtype
             if seen.dtype and seen.dtype != dtype and seen.output is not None:
                 found["call.dtype"] = Finding(f"call.dtype={seen.dtype}(want={dtype})", "info",
-                                              "the output is of another dtype than the query", seen.dtype, dtype)  # fmt: skip
+                                              "the output is not of the query's dtype", seen.dtype, dtype)  # fmt: skip
         return list(found.values())
 
     def operator(self) -> dict[str, str]:
@@ -97,7 +96,7 @@ class Presenter:
                 break
         return found
 
-    def _finding(  # noqa: PLR0913 - the parts of a finding
+    def _finding(
         self, case: Case, code: str, severity: str, likely: str, *, probes: tuple[str, ...], named: bool = True,
         also: tuple[str, ...] = (),
     ) -> Finding:  # fmt: skip
@@ -106,7 +105,7 @@ class Presenter:
         measured, expected = rows_apart(got, want) if got is not None else ("refused", "an answer")
         return Finding(code, severity, likely, measured, expected, named, case.describe(),
                        script(self.subject, self.name, case, want), also, probes,
-                       reports_of(code.split("(")[0].split("=")[0]))  # fmt: skip
+                       reports_of(code.split("(", maxsplit=1)[0].split("=", maxsplit=1)[0]))  # fmt: skip
 
     def _smallest(self, indexes: list[int]) -> Case:
         return min((self.evidence.seen[index].case for index in indexes),

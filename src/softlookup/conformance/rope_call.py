@@ -62,6 +62,7 @@ class RopeCall:
         x = np.eye(self.dim)[unit].tolist()
         want = matrices(right, np.array([position]))[0, unit].round(4).tolist()
         torch = self.framework == "torch"
+        given, array = ("torch.from_numpy(x)", "torch.tensor") if torch else ("x", "np.array")
         shape = (1, 1, 1, self.dim)
         return "\n".join(
             [
@@ -70,7 +71,7 @@ class RopeCall:
                 f"from {module} import {path} as fn" if importable else "fn = ...  # the function under test",
                 "",
                 f"x = np.array({x}, dtype=np.float32).reshape{shape}",
-                f"got = fn({'torch.from_numpy(x)' if torch else 'x'}, {'torch.tensor' if torch else 'np.array'}([{position}]))",
+                f"got = fn({given}, {array}([{position}]))",
                 f"want = {want}",
                 'print("got ", np.asarray(got).ravel().round(4).tolist())',
                 'print("want", want)',

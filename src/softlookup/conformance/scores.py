@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,8 +13,15 @@ from softlookup.conformance.visibility import offset, source
 
 PADS = (8, 16, 32, 64, 128, 256)
 
-# the default scale as people write it, right and wrong; d head dim, h heads, n keys
-_SCALES = {
+Rule = Callable[[int, int, int, int], float]
+
+
+def _padded(pad: int) -> Rule:
+    return lambda d, _h, _n, _q: float((math.ceil(d / pad) * pad) ** -0.5)
+
+
+# the default scale as people write it, right and wrong; d head dim, h heads, n keys, q queries
+_SCALES: dict[str, Rule] = {
     "default": lambda d, _h, _n, _q: d**-0.5,
     "missing": lambda _d, _h, _n, _q: 1.0,
     "div_d": lambda d, _h, _n, _q: 1.0 / d,
@@ -29,7 +37,7 @@ _SCALES = {
     "log2e": lambda d, _h, _n, _q: d**-0.5 / math.log(2),
     "ln2": lambda d, _h, _n, _q: d**-0.5 * math.log(2),
     "constant": lambda _d, _h, _n, _q: 1.0,
-    **{f"pad{p}": lambda d, _h, _n, _q, p=p: (math.ceil(d / p) * p) ** -0.5 for p in PADS},
+    **{f"pad{pad}": _padded(pad) for pad in PADS},
     "pad_pow2": lambda d, _h, _n, _q: 2.0 ** (-0.5 * math.ceil(math.log2(d))),
 }
 SCALES = tuple(name for name in _SCALES if name not in ("default", "constant"))
@@ -71,7 +79,7 @@ def scale_of(case: Case, variant: Variant) -> float:
 
 
 def softcapped(found: Array, products: Array, case: Case, variant: Variant) -> Array:
-    """cap * tanh(scores / cap), as the variant has it; "after_mask" is applied later."""
+    """Scores under the cap * tanh(scores / cap), as the variant has it; "after_mask" is applied later."""
     if case.softcap is None or variant.softcap in ("off", "after_mask", "after_softmax"):
         return found
     cap = variant.softcap_value or case.softcap
@@ -101,17 +109,17 @@ def _bias(case: Case, variant: Variant, scale: float) -> Array | None:
 
 
 def paper_slopes(heads: int) -> list[float]:
-    """ALiBi slopes (Press et al. 2022): 2^(-8h/n), h = 1..n; for other n those of the power below, then every second."""
+    """ALiBi slopes (Press et al. 2022): 2^(-8h/n), h = 1..n; for other n the power below, then every second one."""
     if heads & (heads - 1) == 0:
         return [2.0 ** (-8.0 * (h + 1) / heads) for h in range(heads)]
-    below = 2 ** int(math.floor(math.log2(heads)))
+    below = 2 ** math.floor(math.log2(heads))
     return paper_slopes(below) + paper_slopes(2 * below)[0::2][: heads - below]
 
 
 def slopes(kind: str, heads: int) -> list[float]:
     """Slopes of a right or wrong formula."""
     paper = paper_slopes(heads)
-    below = 2 ** int(math.floor(math.log2(heads)))
+    below = 2 ** math.floor(math.log2(heads))
     above = below if below == heads else 2 * below
     rules = {
         "paper": paper,

@@ -25,7 +25,7 @@ def script(subject: Subject, name: str, case: Case, want: Array) -> str:
     arguments = subject.arguments
     dtype = subject.adapter.dtype or case.dtype
     for short, given in (("q", case.query), ("k", case.key), ("v", case.value)):
-        laid_out = arguments._to_layout(given)  # noqa: SLF001 - the same package
+        laid_out = arguments._to_layout(given)
         lines.append(f"{short} = {_array(laid_out, framework, dtype)}  # {list(laid_out.shape)}")
     _, keywords = arguments.build(case)
     given_by_name = []

@@ -13,8 +13,10 @@ from softlookup.conformance.subject import Subject
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes that cases are built with. They differ pairwise wherever the function lets them, so that nothing
-    can be taken for something else. ``free``: any head count and head dim; ``rectangular``: Tq may differ from Tk.
+    """Sizes that cases are built with.
+
+    They differ pairwise wherever the function lets them, so that nothing can be taken for something else.
+    ``free_heads``, ``free_dim``: any will do; ``rectangular``: Tq may differ from Tk.
     """
 
     batch: int = 2
@@ -26,7 +28,7 @@ class Sizes:
     free_heads: bool = True
     free_dim: bool = True
 
-    def case(  # noqa: PLR0913 - the sizes of a call
+    def case(
         self, rows: int, keys: int, seed: int, *, batch: int | None = None, heads: int | None = None,
         kv_heads: int | None = None, dim: int | None = None, values: Array | None = None,
     ) -> Case:  # fmt: skip

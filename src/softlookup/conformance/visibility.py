@@ -47,7 +47,7 @@ def visible(case: Case, variant: Variant) -> Array:
     """Bool [B, H, Tq, Tk]: every rule of the call, as the variant understands it."""
     shape = (case.batch, case.heads, case.q_length, case.kv_length)
     rows, keys = np.arange(case.q_length)[:, None], np.arange(case.kv_length)[None]
-    seen = np.broadcast_to(_kv_len(case, variant, keys) & _segments(case, variant, rows, keys), shape)
+    seen = np.broadcast_to(_kv_len(case, variant, keys) & _segments(case, variant), shape)
     if case.window is not None and not condition(variant.window_off_when, case):
         seen = seen & _window(case, variant, rows, keys)
     causal = _causal(case, variant, rows, keys)
@@ -119,14 +119,14 @@ def _window(case: Case, variant: Variant, rows: Array, keys: Array) -> Array:
         elif variant.window == "complement":
             near = ~near
     if variant.window == "symmetric":
-        return near & (ahead <= left + variant.window_shift)
+        return np.asarray(near & (ahead <= left + variant.window_shift))
     # a window "size" hides the future only where the contract says so; a right bound always does
     if right >= 0 and variant.window_future == "closed":
         near = near & (ahead <= right)
     return np.asarray(near)
 
 
-def _segments(case: Case, variant: Variant, rows: Array, keys: Array) -> Array:
+def _segments(case: Case, variant: Variant) -> Array:
     if case.segments is None or variant.segments == "off":
         return np.ones((1, 1), dtype=bool)
     ids = case.segments

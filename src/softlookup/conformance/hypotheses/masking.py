@@ -22,7 +22,7 @@ def masking(contract: Contract) -> Iterator[Hypothesis]:
             severity = "unsafe" if got == "nan" else "wrong"
             yield hypothesis(f"dead_row={got}(want={contract.dead_row})", severity, likely, dead_row=got)
     yield hypothesis("masked_value_nan_propagates", "unsafe",
-                     "weights @ value without skipping hidden keys: 0 * NaN is NaN", masked_nan="propagates")  # fmt: skip
+                     "weights @ value with hidden keys in it: 0 * NaN is NaN", masked_nan="propagates")  # fmt: skip
 
 
 def _causal(contract: Contract) -> Iterator[Hypothesis]:
@@ -94,8 +94,8 @@ def _masks() -> Iterator[Hypothesis]:
 
 def _windows() -> Iterator[Hypothesis]:
     for shift in (1, -1, 2, -2, 3, -3):
-        likely = "<= where < is meant, or W - 1 forgotten" if shift == 1 else "off by one: i - j < W - 1" if shift == -1 \
-            else f"the left bound is off by {shift}"  # fmt: skip
+        near = {1: "<= where < is meant, or W - 1 forgotten", -1: "off by one: i - j < W - 1"}
+        likely = near.get(shift, f"the left bound is off by {shift}")
         yield hypothesis(f"window.size=W{shift:+d}", "leak" if shift > 0 else "wrong", likely, "window",
                          window_shift=shift)  # fmt: skip
     yield hypothesis("window.ignored", "leak", "the window argument never reaches the mask", "window", window="off")

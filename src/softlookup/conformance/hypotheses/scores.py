@@ -37,7 +37,7 @@ def _scale() -> Iterator[Hypothesis]:
     for pad in PADS:
         yield hypothesis(f"scale.uses_padded_dim(pad={pad})", "wrong", f"sqrt of the head dim padded to {pad}",
                          scale=f"pad{pad}")  # fmt: skip
-    yield hypothesis("scale.uses_padded_dim(pad=power_of_two)", "wrong", "sqrt of the head dim padded to a power of two",
+    yield hypothesis("scale.uses_padded_dim(pad=power_of_two)", "wrong", "sqrt of the head dim padded to 2^n",
                      scale="pad_pow2")  # fmt: skip
     given = {
         "ignore": ("user_ignored", "the scale argument is accepted and 1/sqrt(d) used"),

@@ -1,4 +1,4 @@
-"""Every planted bug with its contract and the finding it must lead to, and the correct variants that must stay silent."""
+"""Every planted bug with its contract and the finding it must lead to; correct variants that must stay silent."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 Function = Callable[..., Any]
 
 
-def _attend(q: Any, k: Any, v: Any, causal: bool) -> Any:  # noqa: FBT001
+def _attend(q: Any, k: Any, v: Any, causal: bool) -> Any:
     """Correct for torch tensors [B, H, T, D]."""
     import torch
 
@@ -28,14 +28,14 @@ def strides(q: Any, k: Any, v: Any, *, causal: bool = False) -> Any:
 
 
 def inplace(q: Any, k: Any, v: Any, *, causal: bool = False) -> Any:
-    """q is scaled in place."""
+    """Q is scaled in place."""
     scale = q.shape[-1] ** -0.5
     q *= scale
     return _attend(q / scale, k, v, causal)
 
 
 def dropout_eval(q: Any, k: Any, v: Any, *, causal: bool = False, dropout: float = 0.1, training: bool = True) -> Any:
-    """dropout is applied whatever ``training`` says."""
+    """Dropout is applied whatever ``training`` says."""
     import torch
 
     del training

@@ -67,7 +67,7 @@ class CausalDroppedRect(Plain):
 class MaskDroppedIfCausal(Plain):
     """use_mask = mask is not None and not causal."""
 
-    def rules(self, n: int, m: int, causal: bool, mask: Array | None, *others: Any) -> list[Array]:  # noqa: FBT001
+    def rules(self, n: int, m: int, causal: bool, mask: Array | None, *others: Any) -> list[Array]:
         """Forgets the mask."""
         return super().rules(n, m, causal, None if causal else mask, *others)
 
@@ -162,7 +162,7 @@ class KeyLengthsIgnored(Plain):
 class CrossCausal(Plain):
     """A module without the flag is causal by default."""
 
-    def __call__(self, q: Array, k: Array, v: Array, causal: bool | None = None, mask: Array | None = None,  # type: ignore[override]  # noqa: FBT001
+    def __call__(self, q: Array, k: Array, v: Array, causal: bool | None = None, mask: Array | None = None,  # type: ignore[override]
                  **others: Any) -> Array:  # fmt: skip
         """None becomes True where no mask is given."""
         if causal is None:
@@ -192,7 +192,7 @@ class WindowIgnored(Plain):
     """No window; the future stays hidden."""
 
     def window(self, n: int, m: int, window: int) -> Array:
-        """tril."""
+        """Tril."""
         del window
         return np.tril(np.ones((n, m), dtype=bool), k=m - n)
 

@@ -12,10 +12,10 @@ from softlookup.conformance.case import Array
 class Plain:
     """Dense attention in float32 under the contract ``standard``; one method per step."""
 
-    def __call__(  # noqa: PLR0913 - every argument that a probe can ask for
-        self, q: Array, k: Array, v: Array, causal: bool = False, mask: Array | None = None,  # noqa: FBT001, FBT002
+    def __call__(
+        self, q: Array, k: Array, v: Array, causal: bool = False, mask: Array | None = None,
         bias: Array | None = None, scale: float | None = None, softcap: float | None = None,
-        sinks: Array | None = None, window: Any = None, alibi: bool = False,  # noqa: FBT001, FBT002
+        sinks: Array | None = None, window: Any = None, alibi: bool = False,
         kv_len: Array | None = None, segments: Array | None = None,
     ) -> Array:  # fmt: skip
         """Output [B, H, Tq, Dv] of q [B, H, Tq, D], k [B, Hkv, Tk, D], v [B, Hkv, Tk, Dv]."""
@@ -58,7 +58,7 @@ class Plain:
         return s + bias
 
     def cap(self, s: Array, cap: float) -> Array:
-        """cap * tanh(scores / cap)."""
+        """Cap * tanh(scores / cap)."""
         return np.asarray(cap * np.tanh(s / cap))
 
     def slopes(self, h: int) -> list[float]:
@@ -74,8 +74,8 @@ class Plain:
         distance = (np.arange(n)[:, None] + m - n) - np.arange(m)[None]
         return np.asarray(-np.array(self.slopes(h), dtype=np.float32)[:, None, None] * np.abs(distance))
 
-    def rules(  # noqa: PLR0913 - one per argument
-        self, n: int, m: int, causal: bool, mask: Array | None, window: Any, kv_len: Array | None,  # noqa: FBT001
+    def rules(
+        self, n: int, m: int, causal: bool, mask: Array | None, window: Any, kv_len: Array | None,
         segments: Array | None,
     ) -> list[Array]:  # fmt: skip
         """Masks that must all hold."""

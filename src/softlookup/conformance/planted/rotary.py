@@ -34,7 +34,7 @@ class Rotary:
         return np.asarray((positions / self.factor)[:, None] * inverse)
 
     def turn(self, x: Array, cos: Array, sin: Array) -> Array:
-        """x * cos + rotate_half(x) * sin."""
+        """X * cos + rotate_half(x) * sin."""
         cos, sin = np.concatenate([cos, cos], -1), np.concatenate([sin, sin], -1)
         left, right = np.split(x, 2, -1)
         return np.asarray(x * cos + np.concatenate([-right, left], -1) * sin)

@@ -1,4 +1,4 @@
-"""Causal masks, given masks, both at once, key lengths, packed documents, dead rows, NaN and huge scores behind a mask."""
+"""Causal masks, given masks, both at once, key lengths, documents, dead rows, NaN and huge scores behind a mask."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _padded(sizes: Sizes, length: int, seed: int, *, left: bool = False) -> Case
     case = sizes.case(length, length, seed)
     keys, mask = np.arange(length), np.ones((case.batch, 1, length, length), dtype=bool)
     for row in range(case.batch):
-        short = row + 2 if not left else row
+        short = row if left else row + 2
         mask[row] = keys < length - short if not left else (keys >= short) | (np.eye(length, dtype=bool))
     return case.but(mask=mask)
 
