@@ -77,13 +77,15 @@ def to_numpy(given: Any) -> Array | None:
     if "bfloat16" in str(getattr(given, "dtype", "")):
         given = given.float() if hasattr(given, "float") else given.astype("float32")
     try:
+        if type(given).__module__.startswith("torch"):
+            given = given.numpy()
         return np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         return None
 
 
 def dtype_name(given: Any) -> str:
-    """ "float32", "bfloat16", ..."""
+    """Name of the number format, e.g. bfloat16."""
     return str(getattr(given, "dtype", type(given).__name__)).rsplit(".", maxsplit=1)[-1]
 
 

@@ -19,10 +19,7 @@ def attend(case: Case, variant: Variant) -> Array:
         case = _reread(case, variant)
         share = weights(scores(case, variant), visible(case, variant), case, variant)
         value = mapped(case.value, case.heads, variant.value_map)
-        if not np.isfinite(value).all():
-            output = _with_nan_values(share, value, variant)
-        else:
-            output = share @ value
+        output = share @ value if np.isfinite(value).all() else _with_nan_values(share, value, variant)
         return one_nan_per_row(_laid_out(output, variant))
 
 

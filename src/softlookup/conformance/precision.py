@@ -132,11 +132,11 @@ def _shares(scores: Array) -> Array:
     return np.asarray(raised / raised.sum())
 
 
-def _half(given: Array) -> Array:
+def _half(given: Array | np.float64) -> Array:
     return np.asarray(given, dtype=np.float64).astype(np.float16).astype(np.float64)
 
 
-def _brain(given: Array) -> Array:
+def _brain(given: Array | np.float64) -> Array:
     """bfloat16 by rounding the upper half of a float32, ties to even."""
     bits = np.asarray(given, dtype=np.float32).view(np.uint32).astype(np.uint64)
     kept = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16).astype(np.uint32)

@@ -59,8 +59,8 @@ class Presenter:
             text, shown = script(self.subject, self.name, case, attend(case, self.right)), case.describe()
             more = demonstration(found.probe, self.subject.framework)
             text += f"{more}\n" if more else ""
-        return Finding(found.code, found.severity, found.likely, found.measured, found.expected, input=shown, script=text,
-                       probes=(found.probe,), reports=reports_of(found.code.split("(")[0]))  # fmt: skip
+        return Finding(found.code, found.severity, found.likely, found.measured, found.expected, input=shown,
+                       script=text, probes=(found.probe,), reports=reports_of(found.code.split("(")[0]))  # fmt: skip
 
     def odd(self) -> list[Finding]:
         """Tuples and other dtypes, once each: information."""

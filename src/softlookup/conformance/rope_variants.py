@@ -104,7 +104,8 @@ def hypotheses(right: Rotation, theta: float, scale: float, seen: Array, positio
     if right.factor != 1:
         yield RopeHypothesis("rope.attention_factor", {"factor": 1.0}, "wrong", "the factor of YaRN is missing")
         yield RopeHypothesis("rope.scaling_ignored(attention_factor)", {"factor": 1.0,
-                             "frequencies": plain(theta, right.rotated)}, "wrong", "rope_scaling is not read")  # fmt: skip
+                             "frequencies": plain(theta, right.rotated)}, "wrong",
+                             "rope_scaling is not read")  # fmt: skip
     for shift in (1, -1, 2):
         yield RopeHypothesis(f"rope.position={shift:+d}", {"shift": shift}, "wrong", "positions are off by that many")
     yield RopeHypothesis("rope.position=index", {"positions": "index"}, "wrong",
@@ -149,12 +150,12 @@ def _frequencies(
         if base and base > 1 and abs(base / theta - 1) > 1e-3:
             code = f"rope.theta={base:g}(want={theta:g})"
             likely = "rope_theta of the config is not read"
-            yield RopeHypothesis(
-                code, {"frequencies": tuple(np.array(plain(base, right.rotated)) * ratio)}, "wrong", likely
-            )
+            stretched, unstretched = tuple(np.array(plain(base, right.rotated)) * ratio), plain(base, right.rotated)
+            yield RopeHypothesis(code, {"frequencies": stretched}, "wrong", likely)
             if (ratio != 1).any():
-                yield RopeHypothesis(f"{code[:-1]},scaling_ignored)", {"frequencies": plain(base, right.rotated)}, "wrong",
-                                     "neither rope_theta nor rope_scaling is read")  # fmt: skip
+                code = f"{code[:-1]},scaling_ignored)"
+                likely = "neither rope_theta nor rope_scaling is read"
+                yield RopeHypothesis(code, {"frequencies": unstretched}, "wrong", likely)
     base_values, index = np.array(plain(theta, right.rotated)), np.arange(len(right.frequencies))
     others = {
         "exponent=head_dim": theta ** -(2.0 * index / right.dim),
@@ -176,8 +177,9 @@ def _frequencies(
                 f"rope.{word}", {"frequencies": tuple(values)}, "wrong", "the formula of the frequencies"
             )
     for word, factor in _constant_factor(right, seen, positions):
-        yield RopeHypothesis(f"rope.scaling_factor={word}(want=1)", {"frequencies": tuple(np.array(right.frequencies) * factor)},
-                             "wrong", f"all angles are {word} times what they should be")  # fmt: skip
+        values = tuple(np.array(right.frequencies) * factor)
+        likely = f"all angles are {word} times what they should be"
+        yield RopeHypothesis(f"rope.scaling_factor={word}(want=1)", {"frequencies": values}, "wrong", likely)
 
 
 def read_frequencies(right: Rotation, seen: Array, positions: Array) -> Array | None:

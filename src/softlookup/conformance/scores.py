@@ -75,7 +75,7 @@ def scale_of(case: Case, variant: Variant) -> float:
         "over_default": case.scale / default,
         "absolute": abs(case.scale),
     }
-    return rules[variant.scale_given]
+    return float(rules[variant.scale_given])
 
 
 def softcapped(found: Array, products: Array, case: Case, variant: Variant) -> Array:
@@ -83,7 +83,7 @@ def softcapped(found: Array, products: Array, case: Case, variant: Variant) -> A
     if case.softcap is None or variant.softcap in ("off", "after_mask", "after_softmax"):
         return found
     cap = variant.softcap_value or case.softcap
-    rules = {
+    rules: dict[str, Callable[[], Array]] = {
         "on": lambda: cap * np.tanh(found / cap),
         "no_division": lambda: cap * np.tanh(found),
         "no_multiplication": lambda: np.tanh(found / cap),

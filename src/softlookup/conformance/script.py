@@ -56,7 +56,7 @@ DEMONSTRATIONS = {
     "input.strides": "view = lambda x: x.swapaxes(1, 2){copy}.swapaxes(1, 2)\n"
                      'print("of views", np.asarray(call(view(q), view(k), view(v))).round(4).tolist())',
     "batch.neighbours": "other = lambda x: x * np.array([1, 2], dtype=np.float32).reshape(2, 1, 1, 1)\n"
-                        'print("row 1 changed, row 0 now", np.asarray(call(q, other(k), other(v)))[0].round(4).tolist())',
+                        'print("row 1 changed:", np.asarray(call(q, other(k), other(v)))[0].round(4).tolist())',
 }  # fmt: skip
 
 

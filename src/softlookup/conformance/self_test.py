@@ -90,7 +90,7 @@ def _allclose(plant: Plant) -> bool:
 
 def _agrees(function: Callable[..., Any], tensors: tuple[Any, ...], *, causal: bool) -> bool:
     given: list[Any] = [tensor.copy() for tensor in tensors]
-    asked = {"causal": True} if causal else {}
+    asked: dict[str, Any] = {"causal": True} if causal else {}
     want = Plain()(*tensors, **asked)
     try:
         got = function(*given, **asked)

@@ -86,13 +86,13 @@ class Subject:
         call = self.adapter.call
         given = dict(tensors)
         positional = [given.pop(name) for name in ("query", "key", "value") if name in given]
-        result, error = self._timed(
+        result, raised = self._timed(
             (lambda: call(self.function, *positional, **given, **keywords))
             if call is not None
             else (lambda: self.function(*positional, **given, **keywords))
         )
-        if error is not None:
-            return Observation(None, f"{type(error).__name__}: {_first_line(error)}")
+        if raised is not None:
+            return Observation(None, f"{type(raised).__name__}: {_first_line(raised)}")
         mutated = tuple(
             name for name, value in (*tensors.items(), *keywords.items()) if not _same(before[name], to_numpy(value))
         )

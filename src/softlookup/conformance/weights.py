@@ -118,7 +118,8 @@ def _sinks(case: Case, variant: Variant) -> Array | None:
     given = np.asarray(case.sinks, dtype=np.float64)
     scale = scale_of(case, variant)
     rules = {
-        "on": given, "twice": given, "scaled": given * scale, "negative": -given, "head0": np.full_like(given, given[0]),
+        "on": given, "twice": given, "scaled": given * scale, "negative": -given,
+        "head0": np.full_like(given, given[0]),
         "reversed": given[::-1], "zero": np.zeros_like(given), "inverse_scaled": given / scale,
         "mean": np.full_like(given, given.mean()), "raw": np.log(np.maximum(given, 1e-300)),
         "log2e": given / math.log(2), "ln2": given * math.log(2), "half": given / 2, "double": given * 2,
@@ -172,7 +173,7 @@ def _tiled(found: Array, case: Case, variant: Variant) -> Array:
     sinks = _sinks(case, variant)
     if sinks is not None:
         below = below + np.exp(sinks - (pad_top if variant.tile == "pad" else last))
-    return above / np.where(below == 0, 1.0, below)
+    return np.asarray(above / np.where(below == 0, 1.0, below))
 
 
 def split_starts(rule: str, keys: int) -> list[int]:
@@ -207,4 +208,4 @@ def _merged(found: Array, variant: Variant) -> Array:
     if kind != "sum":
         total = part.sum(-1, keepdims=True)
         part = part / np.where(total == 0, 1.0, total)
-    return inside * np.repeat(part, sizes, axis=-1)
+    return np.asarray(inside * np.repeat(part, sizes, axis=-1))

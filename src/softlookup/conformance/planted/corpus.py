@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softlookup.conformance.contract import Contract, find_contract
-from softlookup.conformance.planted import infra, masking, rotary, scoring, tiled
+from softlookup.conformance.planted import correct, infra, masking, rotary, scoring, tiled
 from softlookup.conformance.planted.plain import Plain
 
 STANDARD = find_contract("standard")
@@ -131,12 +131,12 @@ def controls() -> Iterator[Plant]:
     yield Plant("ok.dense", Plain(), "")
     yield Plant("ok.tiled_online_softmax(16)", tiled.Tiled(16), "")
     yield Plant("ok.tiled_online_softmax(64)", tiled.Tiled(64), "")
-    yield Plant("ok.alibi_as_plus_m_times_j", scoring.AlibiAsPlus(), "")
-    yield Plant("ok.scale_on_q_and_k_4th_root", scoring.FourthRoot(), "")
-    yield Plant("ok.exp2_with_log2e_folded", scoring.Exp2Folded(), "")
+    yield Plant("ok.alibi_as_plus_m_times_j", correct.AlibiAsPlus(), "")
+    yield Plant("ok.scale_on_q_and_k_4th_root", correct.FourthRoot(), "")
+    yield Plant("ok.exp2_with_log2e_folded", correct.Exp2Folded(), "")
     yield Plant("ok.uniform_dead_row", masking.UniformDeadRow(), "", uniform)
-    yield Plant("ok.sink_not_in_max", scoring.SinkNotInMax(), "")
-    yield Plant("ok.batch_1ulp", scoring.OneUlp(), "")
+    yield Plant("ok.sink_not_in_max", correct.SinkNotInMax(), "")
+    yield Plant("ok.batch_1ulp", correct.OneUlp(), "")
     plain, scaled, partial = rotary.PLAIN_CONFIG, rotary.SCALED_CONFIG, rotary.PARTIAL_CONFIG
     yield Plant("ok.rope", rotary.Rotary(), "", plain, rope=True)
     yield Plant("ok.rope_scaled", rotary.Rotary(factor=4.0), "", scaled, rope=True)

@@ -142,6 +142,6 @@ def _lengths(sizes: Sizes) -> Iterator[Probe]:
     ids = ([0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 2, 2], [0, 1, 1, 2, 2, 2])
     case = sizes.case(6, 6, 72)
     packed = case.but(segments=np.array([ids[row % 3] for row in range(case.batch)]))
-    yield Probe("packed.documents", (packed, sizes.case(4, 4, 73, batch=1).but(segments=np.array([[0, 0, 1, 1]])
-                if sizes.batch == 1 else np.array([[0, 0, 1, 1]]))), {"segments": "off"})  # fmt: skip
+    smallest = sizes.case(4, 4, 73, batch=1).but(segments=np.array([[0, 0, 1, 1]]))
+    yield Probe("packed.documents", (packed, smallest), {"segments": "off"})
     yield Probe("packed.causal", (packed.but(causal=True),), {"segments": "off"})
