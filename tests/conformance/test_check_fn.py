@@ -3,6 +3,7 @@
 import io
 import re
 from contextlib import redirect_stdout
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -155,7 +156,18 @@ def test_a_finding_in_json_is_complete():
     found = check_fn(scoring.ScaleMissing()).to_dict()
     assert found["schema"] == "softlookup.conformance/1"
     assert not found["conforms"]
-    assert {"code", "severity", "measured", "expected", "named", "input", "script", "likely"} <= set(found["findings"][0])
+    assert {"code", "severity", "measured", "expected", "named", "input", "script", "likely"} <= set(
+        found["findings"][0]
+    )
+
+
+def test_the_example_of_the_documentation_runs(capsys):
+    text = (Path(__file__).parents[2] / "docs/conformance.md").read_text("utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.S):
+        exec(compile(block, "docs/conformance.md", "exec"), {"torch": torch})
+    printed = capsys.readouterr().out
+    assert printed.startswith("causal.align=top_left(want=bottom_right)")
+    assert 'print("got ", np.asarray(got)' in printed
 
 
 def test_wrong_arguments_are_refused():

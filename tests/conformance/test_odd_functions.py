@@ -105,7 +105,9 @@ def test_a_fixed_dtype():
     def attend(q, k, v, is_causal=False):
         if q.dtype != torch.float16:
             raise RuntimeError("only float16")
-        return F.scaled_dot_product_attention(q.float(), k.float(), v.float(), is_causal=is_causal, enable_gqa=True).half()
+        return F.scaled_dot_product_attention(
+            q.float(), k.float(), v.float(), is_causal=is_causal, enable_gqa=True
+        ).half()
 
     assert check_fn(attend, "torch_sdpa").conforms
 

@@ -14,6 +14,8 @@ from softlookup.conformance.variant import right_variant
 
 SIZES = [Sizes(), Sizes(rectangular=False), Sizes(heads=4, kv_heads=4, head_dim=16, free_heads=False, free_dim=False)]
 RIGHT = right_variant(Contract())
+# the same function under the standard contract, where a window hides the future and is counted like causal
+EQUIVALENT = {"causal.dropped_when(window)", "window.align=bottom_right"}
 
 
 def independent(case):
@@ -37,7 +39,9 @@ def test_every_probe_would_notice_its_feature_being_ignored(preset, sizes):
     contract = find_contract(preset)
     right = right_variant(contract)
     assert [probe.id for probe in build_probes(sizes, contract) if probe.is_vacuous(right)] == []
-    assert all(probe.without for probe in build_probes(sizes, contract) if "rows" not in probe.id and "map" not in probe.id)
+    assert all(
+        probe.without for probe in build_probes(sizes, contract) if "rows" not in probe.id and "map" not in probe.id
+    )
 
 
 def test_a_probe_that_cannot_notice_is_vacuous():
@@ -51,11 +55,14 @@ def test_every_hypothesis_changes_something_on_some_probe():
     """A name that could never be told from the right function would be noise."""
     cases = [case for probe in build_probes(Sizes(), Contract()) for case in probe.cases if case.kv_length <= 140]
     right = [attend(case, RIGHT) for case in cases]
+    blind = set()
     for entry in all_hypotheses(Contract()):
         if entry.changes.get("block", 0) > 64 or "merge" in entry.changes:
-            continue
+            continue  # as the smaller ones, and slow
         wrong = RIGHT.but(**entry.changes)
-        assert wrong == RIGHT or any(
-            not np.allclose(attend(case, wrong), want, atol=1e-3, equal_nan=True)
+        if all(
+            np.allclose(attend(case, wrong), want, atol=2e-4, equal_nan=True)
             for case, want in zip(cases, right, strict=True)
-        ), entry.code
+        ):
+            blind.add(entry.code)
+    assert blind == EQUIVALENT

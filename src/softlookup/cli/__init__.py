@@ -80,6 +80,8 @@ def _complain(message: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from softlookup.cli.check import add_check
+
     formatter = argparse.RawDescriptionHelpFormatter
     parser = _Parser(
         prog="softlookup",
@@ -94,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_plan(commands)
     _add_diagnose(commands)
-    _add_check(commands)
+    add_check(commands)
     _add_model(commands)
     return parser
 
@@ -187,18 +189,6 @@ def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
     _add_document_options(diagnose)
     _add_model_options(diagnose)
     diagnose.set_defaults(run=run.diagnose)
-
-
-def _add_check(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from softlookup.cli import check as run
-
-    check = commands.add_parser(
-        "check",
-        help="which mistake an attention function makes: 0 conforms, 1 findings, 5 could not test",
-        description="example: softlookup check mypackage.attention:attend --contract torch_sdpa",
-    )
-    run.add_check_arguments(check)
-    check.set_defaults(run=run.check)
 
 
 def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:

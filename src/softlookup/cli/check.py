@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 _COULD_NOT_TEST = ExitCode.MODEL
 
 
-def add_check_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of its own."""
+def add_check(commands: argparse._SubParsersAction[Any]) -> None:
+    """Add the command and its arguments."""
+    parser = commands.add_parser(
+        "check",
+        help="which mistake an attention function makes: 0 conforms, 1 findings, 5 could not test",
+        description="example: softlookup check mypackage.attention:attend --contract torch_sdpa",
+    )
+    parser.set_defaults(run=check)
     parser.add_argument("function", nargs="?", metavar="MODULE:FUNCTION", help="attention(query, key, value, ...)")
     parser.add_argument(
         "--contract", default="standard", metavar="NAME|FILE",

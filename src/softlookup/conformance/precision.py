@@ -133,7 +133,8 @@ def _shares(scores: Array) -> Array:
 
 
 def _half(given: Array | np.float64) -> Array:
-    return np.asarray(given, dtype=np.float64).astype(np.float16).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return np.asarray(given, dtype=np.float64).astype(np.float16).astype(np.float64)
 
 
 def _brain(given: Array | np.float64) -> Array:

@@ -50,7 +50,8 @@ def matrices(rotation: Rotation, positions: Array) -> Array:
     """[T, D, D]: row a is the image of unit vector a at every position."""
     places = np.arange(len(positions)) if rotation.positions == "index" else positions
     angles, held = _angles(rotation, places + rotation.shift)
-    cos, sin = held(np.cos(angles)), held(np.sin(angles))
+    with np.errstate(invalid="ignore"):  # positions beyond the range of half precision
+        cos, sin = held(np.cos(angles)), held(np.sin(angles))
     if rotation.swapped:
         cos, sin = sin, cos
     found = np.tile(np.eye(rotation.dim), (len(places), 1, 1))
@@ -206,4 +207,4 @@ def _constant_factor(right: Rotation, seen: Array, positions: Array) -> Iterator
     if found is not None:
         factor = float(np.median(found / np.array(right.frequencies)))
         if factor > 0 and abs(factor - 1) > 1e-3:
-            yield f"{factor:.3g}", float(f"{factor:.3g}")
+            yield f"{factor:.3g}", factor

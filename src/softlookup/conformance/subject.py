@@ -124,6 +124,8 @@ class Subject:
             try:
                 with np.errstate(all="ignore"):
                     box[0] = call()
+            except SystemExit as error:  # sys.exit() in the function, or it was stopped
+                box[1] = error
             except Exception as error:  # noqa: BLE001 - whatever the function raises is what is reported
                 box[1] = error
 

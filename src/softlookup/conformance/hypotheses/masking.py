@@ -37,7 +37,7 @@ def _causal(contract: Contract) -> Iterator[Hypothesis]:
                      "causal", causal="off")  # fmt: skip
     yield hypothesis("causal.dropped_when(Tq!=Tk)", "leak", "the mask is built for square inputs only", "causal",
                      causal_off_when="Tq!=Tk")  # fmt: skip
-    for when in ("Tq==Tk", "mask", "bias", "window", "softcap", "sinks", "segments", "kv_len", "scale", "GQA"):
+    for when in ("Tq==Tk", "mask", "bias", "window", "softcap", "sinks", "segments", "scale", "GQA"):
         code = "mask.compose=causal_dropped" if when == "mask" else f"causal.dropped_when({when})"
         yield hypothesis(code, "leak", f"causal is skipped on the path taken with {when}", "causal",
                          causal_off_when=when)  # fmt: skip

@@ -39,9 +39,9 @@ def probes(sizes: Sizes, contract: Contract) -> Iterator[Probe]:
 
 
 def _marked(sizes: Sizes, length: int, seed: int, heads: tuple[int, int] | None = None) -> Case:
-    """Values that tell the key and the kv head they come from: [I | one-hot of the head]."""
+    """Values that tell key, kv head and batch row they come from: [I | one-hot of the head, times 1 + row / 2]."""
     case = sizes.case(length, length, seed, heads=heads[0] if heads else None, kv_heads=heads[1] if heads else None)
     marks: Array = np.zeros((case.batch, case.kv_heads, length, case.kv_heads))
     for head in range(case.kv_heads):
-        marks[:, head, :, head] = 1.0
+        marks[:, head, :, head] = 1.0 + np.arange(case.batch)[:, None] / 2
     return case.but(value=np.concatenate([case.value, marks], -1))
