@@ -16,11 +16,11 @@ import numpy as np
 from softlookup.diagnostics.alerts import Alert
 from softlookup.diagnostics.baseline import Baseline, outside_share
 from softlookup.diagnostics.head_statistics import HeadStatistics
-from softlookup.documents.label_index import LabelIndex
 from softlookup.documents.model import Document
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_mentions import Mention, english_mentions
-from softlookup.documents.reference_mentions_zh import chinese_mentions
+from softlookup.documents.references.label_index import LabelIndex
+from softlookup.documents.references.mentions import Mention, english_mentions
+from softlookup.documents.references.mentions_zh import chinese_mentions
 
 # share of all heads out of their own healthy range
 HEADS_OUT = 0.25

@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from softlookup.documents.definitions import TermUse, definition_spans, names_party, term_variants
+from softlookup.documents.definitions.find import TermUse, definition_spans, names_party, term_variants
 from softlookup.documents.model import CrossReference, Document, ReferenceEffect, Span
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_effects import is_anaphor, reference_lists
-from softlookup.documents.reference_labels import label_key
+from softlookup.documents.references.effects import is_anaphor, reference_lists
+from softlookup.documents.references.labels import label_key
 from softlookup.retrieval.edge_wording import EdgeWording
 
 EdgeKind = Literal[
