@@ -293,7 +293,8 @@ class OpenDocument:
         tokens = self.session.count_tokens(question)
         if tokens > MAX_QUESTION_TOKENS:
             raise CapacityError(
-                f"the question has {tokens:,} tokens, at most {MAX_QUESTION_TOKENS} are read together with a document",
+                f"the question that begins {question.strip()[:40]!r} has {tokens:,} tokens, at most "
+                f"{MAX_QUESTION_TOKENS} are read together with a document",
                 "shorten it; a longer text belongs in a document",
             )
 
@@ -413,7 +414,10 @@ class OpenDocument:
         run = RunFacts(
             self.strategy,
             options.alpha,
-            tuple(str(alert) for alert in condensed((*monitor.alerts(), *noticed))),
+            tuple(
+                alert.in_chinese() if language_of(question) == "zh" else str(alert)
+                for alert in condensed((*monitor.alerts(), *noticed))
+            ),
             Seconds(**spent, total=sum(spent.values())),
         )
         lexical, semantic = self.search.lexical.scores(question), self.search.similarities(question)

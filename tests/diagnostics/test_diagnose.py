@@ -41,7 +41,8 @@ def check(found, verdict):
 def test_an_answer_that_agrees(make_case):
     found = run(make_case("3"))
     check(found, "no_fault")
-    assert [test.rung for test in found.tests] == sorted(test.rung for test in found.tests)
+    rungs = [test.rung for test in found.tests if test.rung != "-"]  # whether there is anything to explain
+    assert rungs == sorted(rungs)
     assert found.answer_given
     assert found.run.off_topic_questions == 39
     assert run(make_case("3"), alpha=0.01).run.off_topic_questions == 119

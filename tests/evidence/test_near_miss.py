@@ -78,7 +78,17 @@ def test_lettered_parties():
     document = "甲方修理屋顶。乙方付款。丙方担保。"
     assert not_mentioned("乙方修理屋顶吗？", ["甲方修理屋顶。"], document) == ("乙方",)
     assert not_mentioned("甲方修理屋顶吗？", ["甲方修理屋顶。"], document) == ()
-    assert not_mentioned("丁方修理屋顶吗？", ["甲方修理屋顶。"], document) == ()
+    assert not_mentioned("丁方修理屋顶吗？", ["甲方修理屋顶。"], document) == ("丁方",)
+    assert not_mentioned("丁方修理屋顶吗？", ["出租人修理屋顶。"], "出租人修理屋顶。") == ()
+
+
+def test_a_party_that_the_document_never_names():
+    clause = "The Supplier may terminate on notice."
+    assert not_mentioned("When may the Guarantor terminate?", [clause], clause) == ("Guarantor",)
+    assert not_mentioned("When may the Franchisee terminate?", [clause], clause) == ("Franchisee",)
+    assert not_mentioned("When may the Vendor terminate?", [clause], clause) == ()
+    assert not_mentioned("When may the Customer terminate?", [clause], clause) == ()
+    assert not_mentioned("担保人何时付款？", ["供应商付款。"], "供应商付款。") == ("担保人",)
 
 
 def test_a_question_in_another_language_is_compared_by_amounts_alone():
