@@ -104,7 +104,7 @@ def values_spelled(text: str) -> frozenset[str]:
 
 
 def unsupported_values(answer: str, passages: list[str]) -> tuple[str, ...]:
-    """Canonical numbers of ``answer`` that occur in none of ``passages``, sorted; numbers of its own list do not count."""
+    """Canonical numbers of ``answer`` that occur in none of ``passages``, sorted; list numbers do not count."""
     known = frozenset().union(*(values_spelled(passage) for passage in passages)) if passages else frozenset()
     return tuple(sorted(values_in(_LIST_LABEL.sub(" ", answer)) - known))
 
