@@ -85,7 +85,11 @@ def citation_counts(document: object, scored: Scored, raw: str | None) -> dict[s
 def report(name: str, contracts: list[dict], bank: int) -> None:
     """Print one half."""
     rows = [{"group": row["file"], **question} for row in contracts for question in row["questions"]]
-    off_topic = [{"group": row["file"], "p": p} for row in contracts for p in row["off_topic_p"]]
+    off_topic = [
+        {"group": row["file"], "question": place, "p": p}
+        for row in contracts
+        for place, p in enumerate(row["off_topic_p"])
+    ]
     answerable = [row for row in rows if row["answerable"]]
     print(
         f"\n{name}: {len(contracts)} contracts, {len(answerable)} answerable and "
