@@ -33,10 +33,15 @@ from softlookup.cost.vllm_pool import GIB, LOGGED_ACTIVATION_PEAKS, BlockPool, a
 
 MIB = 1 << 20
 Row = Mapping[str, Any]
-# efficiencies were fitted on these (the notes' series, one 5090 log, one H20 log, two CPU chunks)
+# efficiencies were fitted on these: three A100 series, one RTX 5090 log, two H20 logs, two chunks on a CPU, and the
+# share of bandwidth that the same CPU reaches
+_A100 = {"vllm": (1, 2, 4), "transformers": (6, 7, 8, 10), "transformers dense": (13, 14, 15, 17)}
+SERIES = {name: [f"prefill-{number:02}" for number in numbers] for name, numbers in _A100.items()}
 FITTED = frozenset(
-    "prefill-01 prefill-02 prefill-04 prefill-06 prefill-07 prefill-08 prefill-10 prefill-13 prefill-14 prefill-15 "
-    "prefill-17 prefill-20 prefill-23 prefill-24 throughput-02".split()
+    {row for series in SERIES.values() for row in series}
+    | {f"prefill-{number}" for number in (20, 23, 24)}
+    | {f"decode-0{number}" for number in (3, 4, 6)}
+    | {"throughput-02", "throughput-03"}
 )
 # kept by version, since no formula gives them
 STORED = frozenset({"vllm-22"})
@@ -63,7 +68,7 @@ class Outcome:
 def shape_of(row: Row) -> ModelShape:
     """The row's abbreviated configuration, written as a config.json and read like one."""
     config = row["config"]
-    layers = config.get("layers") or config.get("n_full") if "kv-17" != row["id"] else config["L"]
+    layers = config.get("layers") or config.get("n_full") if row["id"] != "kv-17" else config["L"]
     if row["group"] in ("params", "weights", "workspace", "decode") or not layers:
         layers = config.get("L", 1)
     heads = config.get("H") or config.get("Hkv", 1)
@@ -235,10 +240,30 @@ def table(found: list[Outcome]) -> list[str]:
             if part:
                 worst = max(part, key=lambda outcome: outcome.error)
                 mean = sum(outcome.error for outcome in part) / len(part)
-                lines.append(
-                    f"{group + label:12} {len(part):4} {mean:12.4%} {worst.error:9.4%}  {worst.row['id']}"
-                )
+                lines.append(f"{group + label:12} {len(part):4} {mean:12.4%} {worst.error:9.4%}  {worst.row['id']}")
     return lines
+
+
+def left_out(rows: list[Row]) -> list[str]:
+    """Rows of a series predicted by a fit on the others: what the fitted rows cannot show."""
+    by_id = {row["id"]: row for row in rows}
+    lines = ["series, each row predicted from the others of its series:"]
+    for series, names in SERIES.items():
+        errors = []
+        for name in names:
+            others = [by_id[other] for other in names if other != name]
+            linear, attention = fit_rates([(*_work(each), each["value"]) for each in others])
+            wanted = _work(by_id[name])
+            errors.append(abs((wanted[0] / linear + wanted[1] / attention) / by_id[name]["value"] - 1))
+        each = ", ".join(f"{name} {error:.1%}" for name, error in zip(names, errors, strict=True))
+        lines.append(f"  {series:20} mean {sum(errors) / len(errors):6.2%}  worst {max(errors):6.2%}  ({each})")
+    return lines
+
+
+def _work(row: Row) -> tuple[float, float]:
+    """Linear and causal attention FLOPs of a prefill row."""
+    flops = model_flops(preset_shape(row["model"]), row["config"]["T"])
+    return flops.linear, flops.attention
 
 
 def line(outcome: Outcome) -> str:
@@ -261,11 +286,13 @@ def main(arguments: list[str] | None = None) -> int:
     if not path.is_file():
         print(f"skipped: no reference rows at {path} (set SOFTLOOKUP_SHARED)")
         return 0
-    found = outcomes(json.loads(path.read_text("utf-8")))
+    rows = json.loads(path.read_text("utf-8"))
+    found = outcomes(rows)
     missed = [outcome for outcome in found if not outcome.ok]
     print("\n".join(map(line, found if options.rows else missed)) or "every row is within its tolerance")
     print(f"\n{len(found) - len(missed)} of {len(found)} rows within tolerance\n")
     print("\n".join(table(found)))
+    print("\n" + "\n".join(left_out(rows)))
     print("\n* fitted on these rows, no prediction   = stored as logged; errors are absolute, never signed means")
     return 1 if missed else 0
 

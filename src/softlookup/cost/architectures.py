@@ -54,11 +54,14 @@ FAMILIES: dict[str, Family] = {
     "qwen3_next": _QWEN3_5, "qwen3_5": _QWEN3_5, "qwen3_5_moe": _QWEN3_5,
     "gemma": _GEMMA, "gemma2": _GEMMA2, "gemma3": _GEMMA3, "gemma4": replace(_GEMMA3, global_heads=True),
     "olmo2": Family(qk_norm="feature"), "olmo3": Family(qk_norm="feature", window_every=4),
-    "cohere": Family(norms=1, tied=True, qk_norm="feature", qk_norm_by_flag=True), "cohere2": Family(norms=1, tied=True, window_every=4),
+    "cohere": Family(norms=1, tied=True, qk_norm="feature", qk_norm_by_flag=True),
+    "cohere2": Family(norms=1, tied=True, window_every=4),
     "starcoder2": Family(
         qkv_bias=True, output_bias=True, ffn_bias=True, norm_biases=True, ffn_matrices=2, tied=True
     ),
-    "gpt_oss": Family(qkv_bias=True, output_bias=True, window_every=2, router_bias=True, expert_biases=True, sinks=True),
+    "gpt_oss": Family(
+        qkv_bias=True, output_bias=True, window_every=2, router_bias=True, expert_biases=True, sinks=True
+    ),
     "deepseek_v2": _DEEPSEEK, "deepseek_v3": replace(_DEEPSEEK, router_bias=True),
     "kimi_k2": replace(_DEEPSEEK, router_bias=True),
     "glm4_moe": Family(router_bias=True, qk_norm="head", qk_norm_by_flag=True),

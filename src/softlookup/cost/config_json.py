@@ -74,9 +74,7 @@ def _layers(fields: Fields, family: Family) -> tuple[Layer, ...]:
     count = fields.required("num_hidden_layers", high=MAX_LAYERS)
     plans = plan_layers(fields, family, count)
     latent = fields.values.get("kv_lora_rank") is not None
-    return tuple(
-        _layer(fields.of_layer(index), family, plan, index, latent=latent) for index, plan in enumerate(plans)
-    )
+    return tuple(_layer(fields.of_layer(index), family, plan, index, latent=latent) for index, plan in enumerate(plans))
 
 
 def _layer(fields: Fields, family: Family, plan: LayerPlan, index: int, *, latent: bool) -> Layer:

@@ -97,7 +97,8 @@ def recurrent_layer(fields: Fields, ffn: FeedForward) -> Layer:
     products = width * (2 * keys + 2 * values + 2 * value_heads) + convolved * kernel + values * width
     return Layer(
         kind="recurrent", query_heads=0, kv_heads=0, key_dim=0, value_dim=0, projection_weights=products,
-        ffn_weights=ffn.used, idle_expert_weights=ffn.idle, small_weights=2 * width + 2 * value_heads + value + ffn.small,
+        ffn_weights=ffn.used, idle_expert_weights=ffn.idle,
+        small_weights=2 * width + 2 * value_heads + value + ffn.small,
         state_elements=value_heads * key * value + convolved * kernel,
     )  # fmt: skip
 
@@ -125,9 +126,7 @@ def expert_counts(fields: Fields) -> tuple[int, int] | None:
         return None
     used = fields.required("num_experts_per_tok", "top_k_experts", high=1 << 16)
     if used > total:
-        raise ModelError(
-            f"a token cannot use {used} of {total} experts ({fields.where})", "check num_experts_per_tok"
-        )
+        raise ModelError(f"a token cannot use {used} of {total} experts ({fields.where})", "check num_experts_per_tok")
     return total, used
 
 

@@ -24,6 +24,8 @@ _MAX_NAME = 4096
 _MAX_TEXT = 4 << 20
 # per-layer arrays are kept, vocabularies are not
 _KEPT_ITEMS = 20_000
+# texts of a vocabulary; the largest public ones have 300,000
+_MAX_TEXTS = 4 << 20
 _MAX_DIMENSIONS = 4
 _MAX_ELEMENTS = 1 << 48
 _SCALARS: dict[int, str] = {
@@ -153,7 +155,7 @@ class _Reader:
             return [self.number(_SCALARS[kind]) for _ in range(length)]
         if kind != _STRING:  # arrays of arrays are allowed by the format and used by nobody
             raise self.error(f"uses an array of the unsupported type {kind}")
-        length = self.count("<Q", self.size, 8, "texts")
+        length = self.count("<Q", _MAX_TEXTS, 8, "texts")
         for _ in range(length):
             self.skip(self.count("<Q", _MAX_TEXT, 1, "bytes of text"))
         return SkippedArray(length)

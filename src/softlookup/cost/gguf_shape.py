@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import Any
 
 from softlookup.cost.gguf_header import GGUFHeader, SkippedArray, TensorEntry
-from softlookup.cost.shapes import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH, Layer, ModelShape
+from softlookup.cost.shapes import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH, Layer, LayerKind, ModelShape
 from softlookup.errors import ModelError
 
 # every so-many-th layer is full; 1: the window is not used at all (phi3)
@@ -134,9 +134,9 @@ def _layers(
             layers.append(_latent(fields, latent, heads[index], weights))
         else:
             key, value = _widths(fields, width, heads[index], windows[index])
-            kind = "full" if windows[index] is None else "window"
+            kind: LayerKind = "full" if windows[index] is None else "window"
             layers.append(
-                Layer(kind, heads[index], kv_heads[index], key, value, window=windows[index], owner=owner, **weights)  # type: ignore[arg-type]
+                Layer(kind, heads[index], kv_heads[index], key, value, window=windows[index], owner=owner, **weights)
             )
     return tuple(layers)
 
@@ -173,14 +173,14 @@ def _latent(fields: _Fields, rank: int, heads: int, weights: dict[str, int]) -> 
     rope = fields.number("rope.dimension_count") or 64
     key = fields.number("attention.key_length_mla") or fields.required("attention.key_length")
     value = fields.number("attention.value_length_mla") or fields.required("attention.value_length")
-    return Layer("latent", heads, heads, key, value, latent_width=rank + rope, rope_dim=rope, **weights)  # type: ignore[arg-type]
+    return Layer("latent", heads, heads, key, value, latent_width=rank + rope, rope_dim=rope, **weights)
 
 
 def _recurrent(fields: _Fields, weights: dict[str, int]) -> Layer:
     inner, state = fields.number("ssm.inner_size") or 0, fields.number("ssm.state_size") or 0
     kernel, groups = fields.number("ssm.conv_kernel") or 0, fields.number("ssm.group_count") or 0
     elements = inner * state + kernel * (inner + 2 * groups * state)
-    return Layer("recurrent", 0, 0, 0, 0, state_elements=elements, **weights)  # type: ignore[arg-type]
+    return Layer("recurrent", 0, 0, 0, 0, state_elements=elements, **weights)
 
 
 def _windows(fields: _Fields, count: int) -> list[int | None]:

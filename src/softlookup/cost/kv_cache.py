@@ -104,9 +104,7 @@ def kv_bytes_by_layer(
     return tuple(layer_kv_bytes(layer, tokens, types, engine) for layer in shape.layers)
 
 
-def kv_bytes(
-    shape: ModelShape, tokens: int, dtypes: KVDtypes | None = None, engine: EnginePolicy = TENSORS
-) -> int:
+def kv_bytes(shape: ModelShape, tokens: int, dtypes: KVDtypes | None = None, engine: EnginePolicy = TENSORS) -> int:
     """Bytes of the whole cache for one sequence of ``tokens``."""
     return sum(kv_bytes_by_layer(shape, tokens, dtypes, engine))
 

@@ -17,9 +17,7 @@ def score_chunk_bytes(shape: ModelShape, tokens: int, rows: int = 512) -> int:
     return max(layer.query_heads for layer in shape.layers) * rows * tokens * 4
 
 
-def llama_cpp_compute_bytes(
-    shape: ModelShape, tokens: int, rows: int = 512, *, flash_attention: bool = False
-) -> int:
+def llama_cpp_compute_bytes(shape: ModelShape, tokens: int, rows: int = 512, *, flash_attention: bool = False) -> int:
     """llama.cpp's compute buffer, version-bound: the larger of attention and output.
 
     Attention off flash: scores H rows T 4, mask rows T 4 and four activations rows D 4; with it the scores are gone.

@@ -68,11 +68,9 @@ def _from_shape(shape: ModelShape, dtype: str | None, origin: str) -> CostModel:
     value = storage_bytes(shape.parameters, stored)
     per_weight = float(element_bytes(stored))
     formula = f"{shape.parameters:,} parameters x {per_weight:g} B ({stored})"
-    mixed = is_mix(stored) or per_weight not in (8.0, 4.0, 2.0)
-    if mixed:  # norms and often embeddings stay wider in quantised files
+    figure = exact(value, "B", formula)
+    if is_mix(stored) or per_weight < 2:  # norms and often embeddings stay wider in quantised files
         figure = Figure(value, "B", "prior", 0.97 * value, 1.15 * value, formula)
-    else:
-        figure = exact(value, "B", formula)
     return CostModel(shape, stored, figure, per_weight, origin)
 
 

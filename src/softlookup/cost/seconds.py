@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from softlookup.cost.devices import Device
 from softlookup.cost.dtypes import storage_bytes
 from softlookup.cost.efficiency import Efficiency, is_series
-from softlookup.cost.figures import Figure
+from softlookup.cost.figures import Figure, weakest
 from softlookup.cost.flops import Flops
 from softlookup.cost.shapes import ModelShape
 
@@ -51,18 +51,27 @@ class DecodeTraffic:
         return self.weights + self.kv
 
 
-def weights_read(shape: ModelShape, dtype: str = "bf16", bytes_per_weight: float | None = None) -> int:
-    """Bytes of weights that one token reads: layers with active experts, LM head even when tied, one embedding row.
+def weights_read(shape: ModelShape, dtype: str = "bf16", bytes_per_weight: float | None = None, batch: int = 1) -> int:
+    """Bytes of weights that one step reads: layers with active experts, LM head even when tied, an embedding row each.
 
-    ``bytes_per_weight`` is the average of a file whose tensors have several types.
+    ``bytes_per_weight`` is the average of a file whose tensors have several types. ``batch``: tokens of the step,
+    which read the layers once between them and more experts than one token does.
     """
     elements = sum(layer.weights - layer.idle_expert_weights for layer in shape.layers)
-    elements += shape.head_weights + 2 * shape.hidden_size
+    elements += shape.head_weights + (1 + batch) * shape.hidden_size
+    if batch > 1 and shape.expert_count > shape.experts_per_token:
+        more = distinct_experts(shape.expert_count, shape.experts_per_token, batch) - shape.experts_per_token
+        idle = sum(layer.idle_expert_weights for layer in shape.layers)
+        elements += round(idle * more / (shape.expert_count - shape.experts_per_token))
     return round(elements * bytes_per_weight) if bytes_per_weight else storage_bytes(elements, dtype)
 
 
 def distinct_experts(total: int, used: int, batch: int) -> float:
-    """Experts that a batch reads, uniform routing assumed: E (1 - (1 - K/E)^n)."""
+    """Experts that a batch reads, uniform routing assumed: E (1 - (1 - K/E)^n).
+
+    >>> distinct_experts(8, 2, 1)
+    2.0
+    """
     return total * (1 - (1 - used / total) ** batch)
 
 
@@ -83,8 +92,6 @@ def decode_figure(traffic: DecodeTraffic, layers: int, device: Device, efficienc
 
 def sum_figure(parts: list[tuple[float, Figure]], unit: str, formula: str) -> Figure:
     """A weighted sum of figures, with the weakest kind and the sum of the limits."""
-    from softlookup.cost.figures import weakest
-
     return Figure(
         sum(factor * part.value for factor, part in parts), unit, weakest(*(part.kind for _, part in parts)),
         sum(factor * part.low for factor, part in parts), sum(factor * part.high for factor, part in parts), formula,
