@@ -148,8 +148,9 @@ def _retrieval_lines() -> list[AccountLine]:
     prefill = _prefill(shape, RETRIEVED)
     whole = model_flops(shape, TOKENS).total
     page_share = (TOKENS / 32_000) ** 2  # "3.2 万 token"
+    share = seen_keys(TOKENS, 0) / seen_keys(RETRIEVED, 0)
     return [
-        AccountLine("attention of retrieval, 1 in", "17", page_share, seen_keys(TOKENS, 0) / seen_keys(RETRIEVED, 0), "",
+        AccountLine("attention of retrieval, 1 in", "17", page_share, share, "",
                     "rounded", "8 x 4,096 are 32,768 tokens, a quarter of the length: 1/16"),
         AccountLine("retrieval, 8 x 4k", "7e14", page.total, right.total, "FLOP", "too high",
                     f"causal, as one prompt; {apart.total:.2g} if the chunks do not see each other"),

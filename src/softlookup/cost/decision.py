@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from softlookup.cost.kv_cache import KVDtypes, kv_bytes
+from softlookup.cost.kv_cache import KVDtypes, sequence_bytes
 from softlookup.cost.pool import Pool
 from softlookup.cost.request import PlanRequest
 from softlookup.cost.seconds import weights_read
@@ -41,7 +41,7 @@ def decide(request: PlanRequest, pool: Pool, rows: Sequence[StrategyCost]) -> De
         reason = f"{fits}; {_versus(crossing)}"
         return Decision("full_context", reason, crossing, _change(request, pool, full))
     if not hybrid.obstacle:
-        reason = f"full context is not possible: {full.obstacle}; windows of the trained length see every token"
+        reason = f"full context is not possible: {full.obstacle}; overlapping windows see every token"
         return Decision("hybrid", reason, crossing, _change(request, pool, full))
     if not retrieval.obstacle:
         reason = f"full context is not possible: {full.obstacle}; neither is hybrid: {hybrid.obstacle}"
@@ -77,11 +77,11 @@ def _change(request: PlanRequest, pool: Pool, full: StrategyCost) -> str:
             if needed * request.concurrency <= left:
                 return f"{text}: the whole document would fit"
         length = request.tokens + request.question_tokens + request.answer_tokens
-        needed = request.concurrency * kv_bytes(request.model.shape, length, request.kv, request.engine)
+        needed = request.concurrency * sequence_bytes(request.model.shape, length, request.kv, request.engine)
         missing = (needed - pool.available.value) / request.utilisation
         return f"{missing / 1e9:.2g} GB more memory: the whole document would fit"
     weights = weights_read(request.model.shape, bytes_per_weight=request.model.bytes_per_weight)
-    now = kv_bytes(request.model.shape, request.tokens, request.kv, request.engine)
+    now = sequence_bytes(request.model.shape, request.tokens, request.kv, request.engine)
     if smaller and now - smaller[-1][1] > weights / 2:
         text, needed = min(smaller, key=lambda item: item[1])
         gain = (weights + now) / (weights + needed)
@@ -96,13 +96,13 @@ def _smaller_caches(request: PlanRequest) -> list[tuple[str, int]]:
     shape, found = request.model.shape, []
     if request.kv.key in ("bf16", "f16", "f32"):
         eight = KVDtypes("fp8", "fp8", request.kv.state)
-        found.append(("KV in 8 bits", kv_bytes(shape, request.tokens, eight, request.engine)))
+        found.append(("KV in 8 bits", sequence_bytes(shape, request.tokens, eight, request.engine)))
     grouped = tuple(
         replace(layer, kv_heads=8) if layer.kind == "full" and layer.kv_heads == layer.query_heads > 8
         and layer.query_heads % 8 == 0 else layer
         for layer in shape.layers
     )  # fmt: skip
     if grouped != shape.layers:
-        bytes_ = kv_bytes(replace(shape, layers=grouped), request.tokens, request.kv, request.engine)
+        bytes_ = sequence_bytes(replace(shape, layers=grouped), request.tokens, request.kv, request.engine)
         found.append(("a model with 8 KV heads (GQA)", bytes_))
     return found

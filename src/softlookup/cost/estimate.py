@@ -8,7 +8,13 @@ from typing import Any
 from softlookup.cost.decision import Decision, decide
 from softlookup.cost.figures import Figure, exact
 from softlookup.cost.flops import Flops, crossover_tokens, model_flops, score_count
-from softlookup.cost.kv_cache import kv_bytes, kv_bytes_by_layer, kv_bytes_per_token
+from softlookup.cost.kv_cache import (
+    kv_bytes,
+    kv_bytes_by_layer,
+    kv_bytes_per_token,
+    sequence_bytes,
+    state_bytes,
+)
 from softlookup.cost.memory import Observation, logits_bytes, observation, score_chunk_bytes, score_matrix_bytes
 from softlookup.cost.pool import Pool, pool_of
 from softlookup.cost.request import PlanRequest, window_line
@@ -85,7 +91,7 @@ def estimate(request: PlanRequest) -> CostEstimate:
     pool = pool_of(request)
     rows = strategy_costs(request, pool)
     weights = weights_read(shape, bytes_per_weight=request.model.bytes_per_weight)
-    traffic = DecodeTraffic(weights, kv_bytes(shape, tokens, request.kv, request.engine))
+    traffic = DecodeTraffic(weights, sequence_bytes(shape, tokens, request.kv, request.engine))
     flops, decode_flops = model_flops(shape, tokens), model_flops(shape, 1, tokens)
     return CostEstimate(
         request, flops, decode_flops, traffic, _intensity(request, flops, decode_flops, traffic), pool,
@@ -122,6 +128,7 @@ def _figures(request: PlanRequest, flops: Flops, pool: Pool) -> dict[str, Figure
         "weight_bytes": request.model.weight_bytes,
         "kv_bytes": cached,
         "kv_bytes_per_token": Figure(per_token, "B/token", engine.kind, per_token, per_token, "layers that keep all"),
+        "state_bytes": exact(state_bytes(shape, request.kv), "B", "recurrent layers, per sequence, fp32"),
         "score_matrix_bytes": exact(score_matrix_bytes(shape, tokens), "B", "one layer, all heads, fp16: H T^2 2"),
         "score_chunk_bytes": exact(score_chunk_bytes(shape, tokens), "B", "unfused, 512 rows, fp32: H 512 T 4"),
         "logits_bytes": exact(logits_bytes(shape.vocab_size, tokens), "B", "of all positions, fp32: T V 4"),

@@ -1,7 +1,7 @@
 """Bytes of the key/value cache, layer by layer, under the policy of an engine. Weights and time are not here.
 
 Formulas: full T Hkv (dk b_k + dv b_v); window: the engine's cells instead of T; MLA (DeepSeek-V2, arXiv 2405.04434)
-T (rank + rope) b, one tensor; shared KV 0; recurrent: a constant state.
+T (rank + rope) b, one tensor; shared KV 0; recurrent layers 0, their constant state is :func:`state_bytes`.
 """
 
 from __future__ import annotations
@@ -85,10 +85,8 @@ class KVDtypes:
 
 def layer_kv_bytes(layer: Layer, tokens: int, dtypes: KVDtypes, engine: EnginePolicy = TENSORS) -> int:
     """Bytes of one layer for one sequence of ``tokens``."""
-    if layer.owner is not None:
+    if layer.owner is not None or layer.kind == "recurrent":
         return 0
-    if layer.kind == "recurrent":
-        return storage_bytes(layer.state_elements, dtypes.state)
     if layer.kind == "latent" and not engine.expands_latent:
         return storage_bytes(engine.cells(tokens, None) * layer.latent_width, dtypes.key)
     heads = engine.cells(tokens, layer.window) * layer.kv_heads
@@ -107,6 +105,18 @@ def kv_bytes_by_layer(
 def kv_bytes(shape: ModelShape, tokens: int, dtypes: KVDtypes | None = None, engine: EnginePolicy = TENSORS) -> int:
     """Bytes of the whole cache for one sequence of ``tokens``."""
     return sum(kv_bytes_by_layer(shape, tokens, dtypes, engine))
+
+
+def state_bytes(shape: ModelShape, dtypes: KVDtypes | None = None) -> int:
+    """State of the recurrent layers of one sequence, whatever its length; no part of the KV cache."""
+    return storage_bytes(sum(layer.state_elements for layer in shape.layers), (dtypes or KVDtypes()).state)
+
+
+def sequence_bytes(
+    shape: ModelShape, tokens: int, dtypes: KVDtypes | None = None, engine: EnginePolicy = TENSORS
+) -> int:
+    """What one sequence occupies: KV cache and recurrent state."""
+    return kv_bytes(shape, tokens, dtypes, engine) + state_bytes(shape, dtypes)
 
 
 def kv_bytes_per_token(shape: ModelShape, dtypes: KVDtypes | None = None, engine: EnginePolicy = TENSORS) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from softlookup.cost.figures import Figure, weakest
-from softlookup.cost.kv_cache import kv_bytes
+from softlookup.cost.kv_cache import sequence_bytes
 from softlookup.cost.memory import llama_cpp_compute_bytes
 from softlookup.cost.request import PlanRequest
 from softlookup.cost.vllm_pool import GIB, activation_peak, available_kv_bytes, block_pool
@@ -76,18 +76,18 @@ def _held(request: PlanRequest, available: float) -> int:
     caching = any(layer.owner is None and layer.kind != "recurrent" for layer in shape.layers)
     if request.engine.name == "vllm" and caching:
         return int(block_pool(shape, available, request.kv, request.engine).concurrency(length))
-    return int(available // kv_bytes(shape, length, request.kv, request.engine))
+    return int(available // sequence_bytes(shape, length, request.kv, request.engine))
 
 
 def _longest(request: PlanRequest, available: float) -> int:
     """Tokens of the longest single sequence whose cache fits, by bisection: caches grow with length."""
     shape = request.model.shape
-    if available <= 0 or kv_bytes(shape, 1, request.kv, request.engine) > available:
+    if available <= 0 or sequence_bytes(shape, 1, request.kv, request.engine) > available:
         return 0
     low, high = 1, 1 << 36
     while high - low > 1:
         middle = (low + high) // 2
-        if kv_bytes(shape, middle, request.kv, request.engine) <= available:
+        if sequence_bytes(shape, middle, request.kv, request.engine) <= available:
             low = middle
         else:
             high = middle

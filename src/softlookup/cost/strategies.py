@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from softlookup.cost.figures import Figure, exact
 from softlookup.cost.flops import model_flops
-from softlookup.cost.kv_cache import kv_bytes
+from softlookup.cost.kv_cache import sequence_bytes
 from softlookup.cost.pool import Pool
 from softlookup.cost.request import PlanRequest, window_line
 from softlookup.cost.seconds import DecodeTraffic, decode_figure, prefill_figure, sum_figure, weights_read
@@ -100,7 +100,7 @@ def decode_milliseconds(request: PlanRequest, tokens: int, batch: int = 1) -> Fi
     shape = request.model.shape
     length = tokens + request.answer_tokens // 2
     weights = weights_read(shape, bytes_per_weight=request.model.bytes_per_weight, batch=batch)
-    traffic = DecodeTraffic(weights, batch * kv_bytes(shape, length, request.kv, request.engine))
+    traffic = DecodeTraffic(weights, batch * sequence_bytes(shape, length, request.kv, request.engine))
     return decode_figure(traffic, len(shape.layers), request.device, request.efficiency)
 
 
@@ -124,7 +124,7 @@ def _answer(request: PlanRequest, tokens: int) -> tuple[float, Figure]:
 def _memory(request: PlanRequest, pool: Pool, tokens: int) -> Figure:
     """Weights, the cache of one request, and workspace."""
     length = tokens + request.question_tokens + request.answer_tokens
-    cache = kv_bytes(request.model.shape, length, request.kv, request.engine)
+    cache = sequence_bytes(request.model.shape, length, request.kv, request.engine)
     parts = [(1.0, request.model.weight_bytes), (1.0, exact(cache, "B")), (1.0, pool.workspace)]
     return sum_figure(parts, "B", "weights + KV + workspace")
 
@@ -132,7 +132,7 @@ def _memory(request: PlanRequest, pool: Pool, tokens: int) -> Figure:
 def _too_large(request: PlanRequest, pool: Pool, tokens: int) -> str:
     """Why ``concurrency`` requests of ``tokens`` do not fit, "" when they do."""
     length = tokens + request.question_tokens + request.answer_tokens
-    needed = request.concurrency * kv_bytes(request.model.shape, length, request.kv, request.engine)
+    needed = request.concurrency * sequence_bytes(request.model.shape, length, request.kv, request.engine)
     left = max(0.0, pool.available.value)
     if needed <= left:
         return ""
