@@ -207,7 +207,8 @@ def test_an_unknown_family_says_what_was_assumed():
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "not valid JSON"), ("[1]", "not a JSON object"), ("[" * 100_000, "not valid JSON"), ('{"text_config": 1}', "text_config")],
+    [("{", "not valid JSON"), ("[1]", "not a JSON object"), ("[" * 100_000, "not valid JSON"),
+     ('{"text_config": 1}', "text_config")],
 )  # fmt: skip
 def test_files_that_are_no_configuration(tmp_path, text, message):
     path = tmp_path / "config.json"

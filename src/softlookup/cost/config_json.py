@@ -103,7 +103,7 @@ def _tied(config: Mapping[str, Any], fields: Fields, family: Family) -> bool:
 def _notes(fields: Fields, family: Family, model_type: str) -> tuple[str, ...]:
     notes = []
     if not family.known:
-        notes.append(f"model_type {model_type!r} is not known: biases and norms are counted as in Llama")
+        notes.append(f"model_type {model_type[:40]!r} is not known: biases and norms are counted as in Llama")
     if fields.values.get("num_key_value_heads") is None and fields.values.get("kv_lora_rank") is None:
         notes.append("num_key_value_heads is not stated: one per query head assumed")
     if fields.integer("max_position_embeddings", "seq_length", "n_positions", high=MAX_TOKENS) is None:

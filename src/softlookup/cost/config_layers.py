@@ -47,7 +47,7 @@ def _kinds(fields: Fields, family: Family, count: int) -> list[Plan]:
         unknown = next((name for name in named if name not in _NAMES), None)
         if unknown is not None:
             raise ModelError(
-                f"layer type {unknown!r} of {fields.where} is not supported",
+                f"layer type {unknown[:40]!r} of {fields.where} is not supported",
                 "supported are full, sliding, chunked and linear attention",
             )
         return [_NAMES[name] for name in named]

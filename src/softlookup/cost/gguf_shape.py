@@ -28,8 +28,8 @@ class _Fields:
     def __init__(self, header: GGUFHeader) -> None:
         self.header = header
         architecture = header.fields.get("general.architecture")
-        if not isinstance(architecture, str) or not architecture:
-            raise self.error("does not state general.architecture")
+        if not isinstance(architecture, str) or not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", architecture):
+            raise self.error("does not state general.architecture, or no plain word as one")
         self.architecture = architecture
         self.missing: list[str] = []
 
