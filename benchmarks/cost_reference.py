@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -118,7 +119,7 @@ def predict_kv(row: Row) -> float:
     if "hd_wrong" in config:  # what a planner must not say: width / heads, and every layer full
         wrong = 4 * config["L"] * config["T"] * config["Hkv"] * config["hd_wrong"] / unit
         if kv_bytes(shape_of(row), tokens) / unit > 0.2 * wrong:
-            raise SystemExit(f"{row['id']}: the planner gives the size that this row warns of")
+            return math.inf  # the planner gives the size that this row warns of
         return wrong
     if "k_hd" in config:  # MLA as an engine caches it that decompresses the heads
         expanded = EnginePolicy(expand_latent=True)
@@ -179,7 +180,7 @@ def predict_prefill(row: Row, rows: Mapping[str, Row]) -> float:
     if abs((flops.linear - flops.lm_head) / config["flops_linear"] - 1) > 0.01 or (
         abs(flops.attention / config["flops_attn_causal"] - 1) > 1e-9
     ):
-        raise SystemExit(f"{row['id']}: the row states other FLOPs")
+        return math.inf  # other FLOPs than the row states
     device = find_device({"A100 80GB": "A100-80GB", "128x H100": "128xH100"}.get(row["hardware"], row["hardware"]))
     efficiency = efficiency_of(device, ENGINE_NAMES.get(row["engine"], ""))
     return prefill_figure(flops, config["T"], device, efficiency).value
@@ -215,7 +216,7 @@ def predict_throughput(row: Row) -> float:
     model, dtype = row["model"].rsplit(" ", 1)
     device = find_device(row["hardware"])
     seconds = prefill_figure(
-        model_flops(preset_shape(model), 4096), 4096, device, efficiency_of(device, "sglang"), dtype_name(dtype)
+        model_flops(preset_shape(model), 4096), 4096, device, efficiency_of(device), dtype_name(dtype)
     )
     return 4096 / seconds.value
 

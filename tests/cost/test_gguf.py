@@ -94,9 +94,9 @@ def test_experts(tmp_path):
     shape = shape_from_gguf(read_gguf_header(path))
     assert shape.parameters == total(tensors)
     assert shape.parameters - shape.active_parameters == LAYERS * 6 * 3 * INNER * WIDTH
+    bad = read_gguf_header(write(tmp_path / "b.gguf", fields={"expert_count": 8, "expert_used_count": 9}.items()))
     with pytest.raises(ModelError, match="uses 9 of 8 experts"):
-        bad = write(tmp_path / "b.gguf", fields={"expert_count": 8, "expert_used_count": 9}.items())
-        shape_from_gguf(read_gguf_header(bad))
+        shape_from_gguf(bad)
 
 
 def test_windows_per_layer_and_heads_per_layer(tmp_path):
@@ -113,7 +113,8 @@ def test_windows_per_layer_and_heads_per_layer(tmp_path):
 
 def test_mla_in_both_spellings(tmp_path):
     newer = {"attention.kv_lora_rank": 512, "rope.dimension_count": 64, "attention.key_length": 576,
-             "attention.value_length": 512, "attention.key_length_mla": 192, "attention.value_length_mla": 128}  # fmt: skip
+             "attention.value_length": 512, "attention.key_length_mla": 192,
+             "attention.value_length_mla": 128}  # fmt: skip
     older = {"attention.kv_lora_rank": 512, "rope.dimension_count": 64, "attention.key_length": 192,
              "attention.value_length": 128}  # fmt: skip
     for number, (fields, kv) in enumerate(((newer, 1), (older, HEADS))):
@@ -166,7 +167,7 @@ LIES = {
     "no utf-8": (packed(fields=1, rest=text(b"k") + struct.pack("<I", 8) + text(b"\xff\xfe")), "no UTF-8"),
     "array": (packed(fields=1, rest=text(b"k") + struct.pack("<IIQ", 9, 4, HUGE)), "array items"),
     "array of texts": (packed(fields=1, rest=text(b"k") + struct.pack("<IIQ", 9, 8, HUGE)), "claims .* texts"),
-    "array of arrays": (packed(fields=1, rest=text(b"k") + struct.pack("<IIQ", 9, 9, 1) + b"\0" * 9), "unsupported type 9"),
+    "array of arrays": (packed(fields=1, rest=text(b"k") + struct.pack("<IIQ", 9, 9, 1) + b"\0" * 9), "type 9"),
     "field type": (packed(fields=1, rest=text(b"k") + struct.pack("<IQ", 77, 0)), "unknown field type 77"),
     "twice": (packed(fields=2, rest=(text(b"k") + struct.pack("<IB", 0, 1)) * 2 + b"\0" * 16), "states 'k' twice"),
     "rank": (packed(tensors=1, rest=tensor(rank=9) + b"\0" * 64), "9 dimensions"),
@@ -207,6 +208,7 @@ def test_random_damage_never_gives_another_error(tmp_path, seed):
     random = np.random.default_rng(seed)
     whole = bytearray(write(tmp_path / "m.gguf").read_bytes()[:20_000])
     path = tmp_path / "damaged.gguf"
+    told = []
     for _ in range(200):
         damaged = bytearray(whole)
         for position in random.integers(0, 6000, 4):
@@ -215,5 +217,6 @@ def test_random_damage_never_gives_another_error(tmp_path, seed):
         try:
             shape_from_gguf(read_gguf_header(path))
         except ModelError as error:
-            assert "\n" not in str(error)
-            assert len(str(error)) < 400 + len(str(path))
+            told.append(str(error))
+    assert told
+    assert not [line for line in told if "\n" in line or len(line) > 400 + len(str(path))]

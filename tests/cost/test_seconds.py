@@ -12,7 +12,14 @@ from softlookup.cost.figures import Figure, exact, weakest
 from softlookup.cost.flops import model_flops
 from softlookup.cost.kv_cache import kv_bytes
 from softlookup.cost.presets import preset_shape
-from softlookup.cost.seconds import DecodeTraffic, bound_by, decode_figure, distinct_experts, prefill_figure, weights_read
+from softlookup.cost.seconds import (
+    DecodeTraffic,
+    bound_by,
+    decode_figure,
+    distinct_experts,
+    prefill_figure,
+    weights_read,
+)
 from softlookup.errors import UsageError
 
 
@@ -142,7 +149,7 @@ def test_figures():
     assert weakest("exact", "prior", "measured") == "prior"
     assert exact(3, "B").to_dict() == {"value": 3, "unit": "B", "kind": "exact"}
     for bad in ((2.0, 3.0, 4.0), (float("nan"), 0.0, 1.0)):
-        with pytest.raises(ValueError, match="lies outside|must be finite"):
+        with pytest.raises(ValueError, match=r"lies outside|must be finite"):
             Figure(bad[0], "s", "prior", bad[1], bad[2])
     with pytest.raises(ValueError, match="no interval"):
         Figure(1.0, "s", "exact", 0.5, 2.0)

@@ -72,7 +72,8 @@ _TABLE: dict[str, tuple[DeviceClass, float, float, float, float, float]] = {
     "Ryzen-7950X": ("cpu", 2.4, 2.4, 83, 64, 0),
 }  # fmt: skip
 _OTHER_NAMES = {
-    "a100": "A100-80GB", "a10080gbsxm": "A100-80GB", "a100sxm": "A100-80GB", "h100sxm": "H100", "h10080gb": "H100",
+    "a100": "A100-80GB", "a10080gbsxm": "A100-80GB", "a100sxm": "A100-80GB", "a100sxm480gb": "A100-80GB",
+    "a100pcie": "A100-80GB-PCIe", "h100sxm": "H100", "h10080gb": "H100",
     "h100sxm5": "H100", "3090": "RTX-3090", "4090": "RTX-4090", "5090": "RTX-5090", "7950x": "Ryzen-7950X",
     "ryzen97950x": "Ryzen-7950X", "xeon8480+": "Xeon-8480", "cpu": "auto",
 }  # fmt: skip
@@ -93,7 +94,7 @@ def find_device(name: str = "auto") -> Device:
     """
     several = re.fullmatch(r"\s*(\d{1,5})\s*[x*]\s*(.+)", name)
     count, single = (int(several[1]), several[2]) if several else (1, name)
-    wanted = re.sub(r"[^a-z0-9+]", "", single.lower().removeprefix("nvidia").replace("geforce", ""))
+    wanted = re.sub(r"[^a-z0-9+]", "", re.sub(r"nvidia|geforce|apple|amd|intel", "", single.lower()))
     wanted = re.sub(r"[^a-z0-9+]", "", _OTHER_NAMES.get(wanted, wanted).lower())
     if wanted == "auto" and not several:
         return this_processor()
