@@ -16,6 +16,7 @@ BASE = {
     "intermediate_size": 160, "vocab_size": 500, "max_position_embeddings": 4096, "pad_token_id": 0, "bos_token_id": 1,
     "eos_token_id": 2,
 }  # fmt: skip
+LLAMA = {**BASE, "model_type": "llama"}
 HEADS = {"head_dim": 48}
 WINDOW = {"sliding_window": 64}
 MOE = {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 24}
@@ -155,14 +156,21 @@ def test_layer_kinds():
     assert e4b[40].owner == 22
 
 
+def test_heads_of_keys_and_values():
+    """MHA, GQA, MQA: stated, stated otherwise, or by the flag of the older multi-query models."""
+    plain = {name: value for name, value in LLAMA.items() if name != "num_key_value_heads"}
+    for change, heads in (({}, 4), ({"num_key_value_heads": 2}, 2), ({"num_kv_heads": 2}, 2),
+                          ({"multi_query": True}, 1), ({"multi_query": True, "new_decoder_architecture": True, "num_kv_heads": 2}, 2)):  # fmt: skip
+        shape = shape_from_config({**plain, **change}, "heads")
+        assert {layer.kv_heads for layer in shape.layers} == {heads}
+        assert bool(shape.notes) == (not change)  # an assumption is told
+
+
 def test_qwen_windows_are_off_unless_switched_on():
     config = {**BASE, "model_type": "qwen2", "sliding_window": 64, "use_sliding_window": False, "max_window_layers": 4}
     assert {layer.kind for layer in shape_from_config(config, "off").layers} == {"full"}
     config["use_sliding_window"] = True
     assert [layer.kind for layer in shape_from_config(config, "on").layers] == ["full"] * 4 + ["window"] * 2
-
-
-LLAMA = {**BASE, "model_type": "llama"}
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,19 @@ def test_a_header_longer_than_the_file(tmp_path):
         safetensors_totals([path])
 
 
+def test_a_missing_shard_is_found(tmp_path):
+    path = folder(tmp_path)
+    safetensors(path / "a.safetensors", {"a": entry([2], 0, 8)}, 8)
+    index = path / "model.safetensors.index.json"
+    index.write_text('{"metadata": {"total_size": 8}}', "utf-8")
+    assert find_model(str(path)).weight_bytes.value == 8
+    index.write_text('{"metadata": {"total_size": 16}}', "utf-8")
+    with pytest.raises(ModelError, match="holds 8 of the 16 bytes"):
+        find_model(str(path))
+    index.write_text("[]", "utf-8")
+    assert find_model(str(path)).weight_bytes.value == 8
+
+
 def test_block_scales_are_counted():
     assert storage_bytes(64, "q8_0") == 68  # not 64
     assert float(element_bytes("q4_0")) == 18 / 32

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from softlookup.cost.figures import Figure
 
 _WIDTH = 110
-_KIND_COLUMN = 96
+_KIND_COLUMN = 102
 _NAMES = {"full_context": "full context", "retrieval": "retrieval", "hybrid": "hybrid windows"}
 
 
@@ -55,8 +55,8 @@ def _quantities(found: CostEstimate) -> list[str]:
               "token in layers that keep all", figures["kv_bytes"].kind),
         _line("scores", f"{quantity(figures['score_matrix_bytes'].value, 'B')} for one layer in fp16: never stored, "
               "attention is fused", "exact"),
-        _line("prefill", f"{_span(prefill)}: products {flops.linear:.3g} + causal attention {flops.attention:.3g} FLOP "
-              f"({share:.0%}); {intensity.prefill_bound}-bound", prefill.kind),
+        _line("prefill", f"{_span(prefill)}: products {flops.linear:.3g} + causal attention {flops.attention:.3g} "
+              f"FLOP ({share:.0%}), {intensity.prefill_bound}", prefill.kind),
         _line("decode", f"{decode.value:.3g} ms/token ({decode.low:.3g}-{decode.high:.3g}): weights "
               f"{quantity(found.traffic.weights, 'B')} + KV {quantity(found.traffic.kv, 'B')}; "
               f"{intensity.decode:.2g} FLOP/B, ridge {intensity.ridge:.0f}", decode.kind),

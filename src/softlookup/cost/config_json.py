@@ -104,7 +104,8 @@ def _notes(fields: Fields, family: Family, model_type: str) -> tuple[str, ...]:
     notes = []
     if not family.known:
         notes.append(f"model_type {model_type[:40]!r} is not known: biases and norms are counted as in Llama")
-    if fields.values.get("num_key_value_heads") is None and fields.values.get("kv_lora_rank") is None:
+    stated = ("num_key_value_heads", "num_kv_heads", "multi_query", "kv_lora_rank")
+    if all(fields.values.get(name) is None for name in stated):
         notes.append("num_key_value_heads is not stated: one per query head assumed")
     if fields.integer("max_position_embeddings", "seq_length", "n_positions", high=MAX_TOKENS) is None:
         notes.append("the trained window is not stated")

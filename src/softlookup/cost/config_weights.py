@@ -24,7 +24,7 @@ def attention_layer(fields: Fields, family: Family, plan: LayerPlan, ffn: FeedFo
     """A layer with separate keys and values: 2 D H hd + 2 D Hkv hd, with biases and norms where the family has them."""
     width = fields.required("hidden_size")
     heads = fields.required("num_attention_heads", high=1 << 16)
-    kv_heads = fields.integer("num_key_value_heads", high=1 << 16) or heads
+    kv_heads = key_value_heads(fields, heads)
     dim = head_dim(fields, width, heads)
     values = True
     if family.global_heads and plan.kind == "full":
@@ -46,6 +46,13 @@ def attention_layer(fields: Fields, family: Family, plan: LayerPlan, ffn: FeedFo
         ffn_weights=ffn.used, idle_expert_weights=ffn.idle, small_weights=small + ffn.small, window=plan.window,
         owner=plan.owner,
     )  # fmt: skip
+
+
+def key_value_heads(fields: Fields, heads: int) -> int:
+    """Heads with keys of their own: stated, 1 for ``multi_query`` (MQA), else one per query head (MHA)."""
+    if fields.flag("multi_query", default=False) and not fields.flag("new_decoder_architecture", default=False):
+        return 1
+    return fields.integer("num_key_value_heads", "num_kv_heads", high=1 << 16) or heads
 
 
 def head_dim(fields: Fields, width: int, heads: int) -> int:

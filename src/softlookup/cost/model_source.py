@@ -12,7 +12,7 @@ from softlookup.cost.figures import Figure, exact
 from softlookup.cost.gguf_header import read_gguf_header
 from softlookup.cost.gguf_shape import shape_from_gguf
 from softlookup.cost.presets import preset_shape
-from softlookup.cost.safetensors_files import safetensors_totals
+from softlookup.cost.safetensors_files import check_complete, safetensors_totals
 from softlookup.cost.shapes import ModelShape
 from softlookup.errors import ModelError
 
@@ -98,6 +98,7 @@ def _from_folder(path: Path, dtype: str | None) -> CostModel:
     if dtype is not None or not files:
         return _from_shape(shape, dtype, "folder")
     totals = safetensors_totals(files)
+    check_complete(path, totals)
     if totals.elements == 0:
         return _from_shape(shape, dtype, "folder")
     figure = exact(totals.bytes, "B", f"sum over the tensors of {len(files)} safetensors files")

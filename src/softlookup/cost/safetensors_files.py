@@ -43,6 +43,20 @@ def safetensors_totals(paths: list[Path]) -> TensorTotals:
     return TensorTotals(elements, size, plain)
 
 
+def check_complete(folder: Path, totals: TensorTotals) -> None:
+    """Raise ``ModelError`` when the folder's index speaks of more bytes than its files hold: a shard is missing."""
+    index = folder / "model.safetensors.index.json"
+    try:
+        metadata = json.loads(index.read_text("utf-8")).get("metadata") if index.is_file() else None
+    except (OSError, ValueError, RecursionError, AttributeError):
+        return  # the headers themselves were readable: an index that is not adds nothing
+    stated = metadata.get("total_size") if isinstance(metadata, dict) else None
+    if isinstance(stated, int) and totals.bytes < stated:
+        raise ModelError(
+            f"{folder} holds {totals.bytes:,} of the {stated:,} bytes that its index lists", "fetch the missing shards"
+        )
+
+
 def _header(path: Path) -> Mapping[str, object]:
     try:
         size = path.stat().st_size

@@ -1,0 +1,69 @@
+"""The cost model against what torch really does: bytes of transformers' cache, FLOPs of torch's own counter."""
+
+from __future__ import annotations
+
+import pytest
+
+from softlookup.cost.config_json import shape_from_config
+from softlookup.cost.flops import model_flops
+from softlookup.cost.kv_cache import EnginePolicy, KVDtypes, kv_bytes
+
+TOKENS = 50
+BASE = {
+    "hidden_size": 64, "num_hidden_layers": 6, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 24,
+    "intermediate_size": 96, "vocab_size": 80, "max_position_embeddings": 256, "pad_token_id": 0, "bos_token_id": 1,
+    "eos_token_id": 2,
+}  # fmt: skip
+LATENT = {"kv_lora_rank": 32, "q_lora_rank": 40, "qk_rope_head_dim": 8, "qk_nope_head_dim": 16, "v_head_dim": 20,
+          "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "n_shared_experts": 1,
+          "n_group": 2, "topk_group": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4, "head_dim": None}  # fmt: skip
+MODELS = {
+    "llama": {}, "qwen2": {"num_key_value_heads": 1}, "gemma3_text": {"sliding_window": 16},
+    "gpt_oss": {"sliding_window": 16, "num_local_experts": 4, "num_experts_per_tok": 2}, "deepseek_v3": LATENT,
+}  # fmt: skip
+
+
+def built(model_type):
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    fields = {name: value for name, value in {**BASE, **MODELS[model_type]}.items() if value is not None}
+    config = AutoConfig.for_model(model_type, **fields)
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(config).eval()
+    return model, shape_from_config(config.to_dict(), model_type), torch.arange(3, 3 + TOKENS)[None]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model_type", MODELS)
+def test_the_cache_of_transformers(model_type):
+    """Window layers keep W - 1 tokens, MLA heads are expanded: the policy's bytes are those of the cache's tensors."""
+    import torch
+
+    model, shape, ids = built(model_type)
+    with torch.no_grad():
+        layers = model(ids, use_cache=True).past_key_values.layers
+    held = sum(tensor.nbytes for layer in layers for tensor in (layer.keys, layer.values))
+    predicted = kv_bytes(shape, TOKENS, KVDtypes("f32", "f32"), EnginePolicy("transformers"))
+    assert predicted == held
+    if "sliding_window" in MODELS[model_type]:  # planted: without the window the sizes differ
+        assert predicted < kv_bytes(shape, TOKENS, KVDtypes("f32", "f32"), EnginePolicy("llama.cpp", swa_full=True))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model_type", ["llama", "qwen2"])
+def test_flops_by_torchs_counter(model_type):
+    """Products exactly; attention as the square that the counter assumes, which is 2T/(T+1) of the causal count."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    model, shape, ids = built(model_type)
+    counter = FlopCounterMode(display=False)
+    with torch.no_grad(), counter:
+        model(ids, use_cache=False, logits_to_keep=1)
+    found = {str(name): flops for name, flops in counter.get_flop_counts()["Global"].items()}
+    attention = sum(flops for name, flops in found.items() if "attention" in name)
+    expected = model_flops(shape, TOKENS)
+    products = sum(found.values()) - attention
+    assert products == expected.linear
+    assert attention * (TOKENS + 1) == expected.attention * 2 * TOKENS
