@@ -160,7 +160,8 @@ def test_heads_of_keys_and_values():
     """MHA, GQA, MQA: stated, stated otherwise, or by the flag of the older multi-query models."""
     plain = {name: value for name, value in LLAMA.items() if name != "num_key_value_heads"}
     for change, heads in (({}, 4), ({"num_key_value_heads": 2}, 2), ({"num_kv_heads": 2}, 2),
-                          ({"multi_query": True}, 1), ({"multi_query": True, "new_decoder_architecture": True, "num_kv_heads": 2}, 2)):  # fmt: skip
+                          ({"multi_query": True}, 1),
+                          ({"multi_query": True, "new_decoder_architecture": True, "num_kv_heads": 2}, 2)):  # fmt: skip
         shape = shape_from_config({**plain, **change}, "heads")
         assert {layer.kv_heads for layer in shape.layers} == {heads}
         assert bool(shape.notes) == (not change)  # an assumption is told

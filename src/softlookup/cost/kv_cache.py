@@ -24,10 +24,11 @@ ENGINES: tuple[EngineName, ...] = ("tensors", "transformers", "llama.cpp", "vllm
 class EnginePolicy:
     """How an engine sizes the cache. ``tensors`` is what the architecture needs, whatever runs it.
 
-    ``transformers`` (5.x, DynamicCache built with the configuration): window layers keep W - 1 tokens; MLA heads are
-    cached expanded. ``llama.cpp`` (iSWA, 2025-12 on): ``pad256(min(T, W n_seq + n_ubatch))`` cells per window layer;
+    ``transformers`` (5.x, DynamicCache built with the configuration): window layers keep W - 1 tokens; MLA caches
+    the latent vector (5.24; tested against its tensors). ``llama.cpp`` (iSWA, 2025-12 on): ``pad256(min(T, W n_seq + n_ubatch))`` cells per window layer;
     ``swa_full`` gives all. ``vllm`` (hybrid allocator): blocks of 16 tokens; a window layer holds those of
-    ``min(W - 1 + max_num_batched_tokens, T)`` tokens and one more.
+    ``min(W - 1 + max_num_batched_tokens, T)`` tokens and one more. ``expand_latent``: MLA heads are cached decompressed,
+    as llama.cpp did before its MLA support.
     """
 
     name: EngineName = "tensors"
@@ -36,7 +37,7 @@ class EnginePolicy:
     swa_full: bool = False
     block: int = 16
     max_num_batched_tokens: int = 8192
-    expand_latent: bool | None = None
+    expand_latent: bool = False
 
     def __post_init__(self) -> None:
         if self.name not in ENGINES:
@@ -49,11 +50,6 @@ class EnginePolicy:
     def kind(self) -> Kind:
         """How well the sizes are known."""
         return "exact" if self.name == "tensors" else "version-bound"
-
-    @property
-    def expands_latent(self) -> bool:
-        """Whether MLA heads are cached decompressed; by default those of transformers are."""
-        return self.name == "transformers" if self.expand_latent is None else self.expand_latent
 
     def cells(self, tokens: int, window: int | None) -> int:
         """Tokens that one layer stores for a sequence of ``tokens``."""
@@ -87,7 +83,7 @@ def layer_kv_bytes(layer: Layer, tokens: int, dtypes: KVDtypes, engine: EnginePo
     """Bytes of one layer for one sequence of ``tokens``."""
     if layer.owner is not None or layer.kind == "recurrent":
         return 0
-    if layer.kind == "latent" and not engine.expands_latent:
+    if layer.kind == "latent" and not engine.expand_latent:
         return storage_bytes(engine.cells(tokens, None) * layer.latent_width, dtypes.key)
     heads = engine.cells(tokens, layer.window) * layer.kv_heads
     return storage_bytes(heads * layer.key_dim, dtypes.key) + storage_bytes(heads * layer.value_dim, dtypes.value)
@@ -124,7 +120,7 @@ def kv_bytes_per_token(shape: ModelShape, dtypes: KVDtypes | None = None, engine
 
     A model whose layers all have windows grows until they are full: then its window layers are counted.
     """
-    plain = replace(engine, name="tensors", expand_latent=engine.expands_latent)
+    plain = replace(engine, name="tensors", expand_latent=engine.expand_latent)
     growing: Sequence[Layer] = [layer for layer in shape.layers if layer.kind in ("full", "latent")]
     growing = growing or [layer for layer in shape.layers if layer.kind == "window"]
     # 256 tokens make whole blocks of every storage type

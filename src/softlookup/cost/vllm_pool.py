@@ -109,7 +109,7 @@ def _group_size(counts: Sequence[int]) -> int:
 def _page_bytes(layer: Layer, dtypes: KVDtypes, engine: EnginePolicy, ranks: int) -> float:
     """One block of one layer: block x Hkv (dk b_k + dv b_v), or block x latent width for MLA."""
     key, value = float(element_bytes(dtypes.key)), float(element_bytes(dtypes.value))
-    if layer.kind == "latent" and not engine.expands_latent:
+    if layer.kind == "latent" and not engine.expand_latent:
         return engine.block * layer.latent_width * key  # the latent is replicated on every rank
     heads = max(1, layer.kv_heads // ranks)
     return engine.block * heads * (layer.key_dim * key + layer.value_dim * value)
