@@ -6,7 +6,7 @@ import pytest
 
 from softlookup.cost.config_json import shape_from_config
 from softlookup.cost.flops import model_flops
-from softlookup.cost.kv_cache import EnginePolicy, KVDtypes, kv_bytes
+from softlookup.cost.kv_cache import EnginePolicy, KVDtypes, kv_bytes, state_bytes
 
 TOKENS = 50
 BASE = {
@@ -20,6 +20,12 @@ LATENT = {"kv_lora_rank": 32, "q_lora_rank": 40, "qk_rope_head_dim": 8, "qk_nope
           "head_dim": None}  # fmt: skip
 MODELS = {
     "llama": {}, "qwen2": {"num_key_value_heads": 1}, "gemma3_text": {"sliding_window": 16},
+    "gemma4_text": {"sliding_window": 16, "global_head_dim": 40, "num_kv_shared_layers": 2,
+                    "layer_types": ["sliding_attention", "full_attention"] * 3,
+                    "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 80},
+    "qwen3_next": {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 16,
+                   "linear_value_head_dim": 24, "linear_conv_kernel_dim": 4, "num_experts": 4,
+                   "num_experts_per_tok": 2, "moe_intermediate_size": 24, "shared_expert_intermediate_size": 24},
     "gpt_oss": {"sliding_window": 16, "num_local_experts": 4, "num_experts_per_tok": 2}, "deepseek_v3": LATENT,
 }  # fmt: skip
 
@@ -44,11 +50,25 @@ def test_the_cache_of_transformers(model_type):
     model, shape, ids = built(model_type)
     with torch.no_grad():
         layers = model(ids, use_cache=True).past_key_values.layers
-    held = sum(tensor.nbytes for layer in layers for tensor in (layer.keys, layer.values))
+    tensors = [getattr(layer, name, None) for layer in layers for name in ("keys", "values")]
+    held = sum(tensor.nbytes for tensor in tensors if tensor is not None)
     predicted = kv_bytes(shape, TOKENS, KVDtypes("f32", "f32"), EnginePolicy("transformers"))
     assert predicted == held
     if "sliding_window" in MODELS[model_type]:  # planted: without the window the sizes differ
         assert predicted < kv_bytes(shape, TOKENS, KVDtypes("f32", "f32"), EnginePolicy("llama.cpp", swa_full=True))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_state_of_transformers_recurrent_layers():
+    import torch
+
+    model, shape, ids = built("qwen3_next")
+    with torch.no_grad():
+        layers = model(ids, use_cache=True).past_key_values.layers
+    states = [state for layer in layers for kind in ("recurrent_states", "conv_states")
+              for state in getattr(layer, kind, {}).values()]  # fmt: skip
+    assert len(states) >= 4
+    assert state_bytes(shape) == sum(state.nbytes for state in states)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -61,7 +61,7 @@ def _quantities(found: CostEstimate) -> list[str]:
               f"{quantity(found.traffic.weights, 'B')} + KV {quantity(found.traffic.kv, 'B')}; "
               f"{intensity.decode:.2g} FLOP/B, ridge {intensity.ridge:.0f}", decode.kind),
         _line("requests", f"{pool.requests.value:,} at once in {quantity(max(0.0, pool.available.value), 'B')} left "
-              f"for KV; one of up to {pool.longest:,} tokens", pool.requests.kind),
+              f"for KV; one of up to {pool.longest.value:,} tokens", pool.requests.kind),
         _line("observe", f"column sums {quantity(look.column_sums, 'B')}, 200 clauses from 256 rows "
               f"{quantity(look.span_mass, 'B')}; all weights {quantity(look.weights, 'B')}: refused", "exact"),
     ]  # fmt: skip

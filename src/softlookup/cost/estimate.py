@@ -140,9 +140,7 @@ def _figures(request: PlanRequest, flops: Flops, pool: Pool) -> dict[str, Figure
         "workspace_bytes": pool.workspace,
         "kv_pool_bytes": pool.available,
         "max_concurrency": pool.requests,
-        "max_tokens_of_one_request": exact(pool.longest, "tokens") if pool.available.kind == "exact" else Figure(
-            pool.longest, "tokens", "prior", min(pool.longest, 0.8 * pool.longest), 1.25 * pool.longest, "pool / KV"
-        ),
+        "max_tokens_of_one_request": pool.longest,
     }  # fmt: skip
     for part in ("projections", "attention", "ffn", "lm_head", "total"):
         found[f"flops.{part}"] = exact(getattr(flops, part), "FLOP", "2 per multiply-add; causal; LM head once")

@@ -24,11 +24,11 @@ ENGINES: tuple[EngineName, ...] = ("tensors", "transformers", "llama.cpp", "vllm
 class EnginePolicy:
     """How an engine sizes the cache. ``tensors`` is what the architecture needs, whatever runs it.
 
-    ``transformers`` (5.x, DynamicCache built with the configuration): window layers keep W - 1 tokens; MLA caches
-    the latent vector (5.24; tested against its tensors). ``llama.cpp`` (iSWA, 2025-12 on): ``pad256(min(T, W n_seq + n_ubatch))`` cells per window layer;
+    ``transformers`` (5.24, DynamicCache built with the configuration): window layers keep W - 1 tokens, MLA its latent
+    vector. ``llama.cpp`` (iSWA, 2025-12 on): ``pad256(min(T, W n_seq + n_ubatch))`` cells per window layer;
     ``swa_full`` gives all. ``vllm`` (hybrid allocator): blocks of 16 tokens; a window layer holds those of
-    ``min(W - 1 + max_num_batched_tokens, T)`` tokens and one more. ``expand_latent``: MLA heads are cached decompressed,
-    as llama.cpp did before its MLA support.
+    ``min(W - 1 + max_num_batched_tokens, T)`` tokens and one more. ``expand_latent``: MLA heads are cached
+    decompressed, as llama.cpp did before its MLA support.
     """
 
     name: EngineName = "tensors"

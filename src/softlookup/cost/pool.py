@@ -24,7 +24,7 @@ class Pool:
     workspace: Figure
     available: Figure
     requests: Figure
-    longest: int
+    longest: Figure
 
 
 def workspace_figure(request: PlanRequest) -> Figure:
@@ -64,7 +64,11 @@ def pool_of(request: PlanRequest) -> Pool:
     available = Figure(value, "B", weakest("prior", workspace.kind), low, high, formula, device.name)
     held = [_held(request, each) for each in (value, low, high)]
     requests = Figure(held[0], "requests", "prior", held[1], held[2], "floor(pool / KV(T + answer))", device.name)
-    return Pool(workspace, available, requests, _longest(request, value))
+    lengths = [_longest(request, each) for each in (value, low, high)]
+    longest = Figure(
+        lengths[0], "tokens", "prior", lengths[1], lengths[2], "cache of the longest sequence", device.name
+    )
+    return Pool(workspace, available, requests, longest)
 
 
 def _held(request: PlanRequest, available: float) -> int:

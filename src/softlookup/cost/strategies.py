@@ -173,7 +173,7 @@ def _hybrid(request: PlanRequest, pool: Pool) -> StrategyCost:
     fed = retrieved_tokens(request)
     room = request.tokens if request.room is None else max(1, min(request.room, request.tokens))
     # shorter windows where memory holds no longer ones, as long as they exceed the final context
-    held = pool.longest // request.concurrency - request.question_tokens - request.answer_tokens
+    held = int(pool.longest.value) // request.concurrency - request.question_tokens - request.answer_tokens
     room = min(room, max(held, fed, 1))
     windows = window_count(request.tokens, room)
     length = window_length(request.tokens, room)
