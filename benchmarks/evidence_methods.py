@@ -69,9 +69,19 @@ class Scored:
 
 
 class Scorer:
-    """Scores questions on one open document. ``minilm`` adds its methods; ``baselines`` random, raw attention, ICR."""
+    """Scores questions on one open document. ``minilm`` adds its methods; ``baselines`` random, raw attention, ICR.
 
-    def __init__(self, document: OpenDocument, *, minilm: MiniLM | None = None, baselines: bool = False) -> None:
+    ``alpha`` decides, and chooses how many off-topic questions the p-values compare with.
+    """
+
+    def __init__(
+        self,
+        document: OpenDocument,
+        *,
+        minilm: MiniLM | None = None,
+        baselines: bool = False,
+        alpha: float = ALPHA,
+    ) -> None:
         from softlookup.retrieval.chunks import without_contents
 
         self.document = document
@@ -80,6 +90,7 @@ class Scorer:
         self._place = {chunk.index: place for place, chunk in enumerate(self.passages)}
         self._minilm = minilm
         self._baselines = baselines
+        self._alpha = alpha
         self._random = np.random.default_rng(0)
 
     def score(self, questions: Sequence[str]) -> Iterator[Scored]:
@@ -102,15 +113,15 @@ class Scorer:
         mass = reading.mass(group)
         baselines = attention_baselines(reading, group) if self._baselines else [{} for _ in group]
         for place, question in enumerate(group):
-            calibration = reading.calibration(language_of(question))
+            calibration = reading.calibration(language_of(question), alpha=self._alpha)
             attention = passage_scores(mass[place], calibration.null, reading.profile.weights)
             scores = self._without_model(question)
             fused = fused_scores(attention, scores["BM25"][fed])
             found = {**baselines[place], "attention": attention, "fused": fused}
             if self._minilm is not None:
-                found["fused + MiniLM"] = fused + standardised(scores["MiniLM"][fed])
+                found["fused + MiniLM"] = fused_scores(attention, scores["BM25"][fed], scores["MiniLM"][fed])
             scores.update({name: self._spread(values, fed) for name, values in found.items()})
-            decision = decide(attention, calibration.off_topic_maxima, ALPHA)
+            decision = decide(attention, calibration.off_topic_maxima, self._alpha)
             yield Scored(question, scores, attention, fused, decision, reading)
 
     def _without_model(self, question: str) -> dict[str, FloatArray]:

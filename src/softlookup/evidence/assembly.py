@@ -29,7 +29,7 @@ from softlookup.evidence.clause_scores import clause_scores
 from softlookup.evidence.near_miss import near_miss_reason, not_mentioned
 from softlookup.evidence.question_bank import Language, language_of
 from softlookup.evidence.reasons import reason
-from softlookup.evidence.values import unsupported_values
+from softlookup.evidence.values import as_written, unsupported_values
 
 if TYPE_CHECKING:
     from softlookup.evidence.profile import HeadProfile
@@ -91,7 +91,9 @@ def assemble_answer(
         reasons += _override_reasons(document, cited, language)
         invented = unsupported_values(decoded.text, [citation.quote for citation in (*cited, *added)])
         if invented:
-            reasons.append(reason("unsupported", language, values=_listed(invented, language)))
+            reasons.append(
+                reason("unsupported", language, values=_listed(as_written(decoded.text, invented), language))
+            )
         missing = not_mentioned(question, _cited_texts(document, cited, added), document.text)
         if missing:
             reasons.append(near_miss_reason(missing, language))
@@ -102,13 +104,14 @@ def assemble_answer(
     reasons += _run_reasons(document, run, language, found=decision.found)
     if not reading.profile.profiled:
         reasons.append(reason("not_profiled", language))
+    said = reasons or [_found_reason(decision.p_value, reading, language)]
     tokens_read = reading.prefilled.prefix.document[1] - reading.prefilled.prefix.document[0]
     loaded, template = reading.prefilled.loaded, reading.prefilled.template
     return Answer(
         question=question,
         outcome=outcome,
         needs_review=bool(reasons),
-        reason="; ".join([*(reasons or [_found_reason(decision.p_value, reading, language)]), *remarks]),
+        reason="; ".join([*said, *remarks]),
         answer=decoded.text if decision.found else "",
         p_value=round(decision.p_value, 4),
         alpha=alpha,
@@ -123,7 +126,7 @@ def assemble_answer(
         ),
         model=model_summary(loaded.source, template.sha256, reading.profile),
         seconds=_rounded(run.seconds),
-        reasons=(*reasons, *remarks),
+        reasons=(*said, *remarks),
         clauses=clause_scores(document, chunks, evidence.scores, decision),
         ranked_by=("attention", "bm25") if semantic is None else ("attention", "bm25", "embeddings"),
     )

@@ -23,7 +23,7 @@ MAX_RANKING = 20
 # `benchmarks/evidence.py`: 0.7 to 1.5 differ by less than the noise there
 LEXICAL_WEIGHT = 1.0
 # chosen there too: 0.5 and 1 differ by less than the noise
-SEMANTIC_WEIGHT = 0.5
+SEMANTIC_WEIGHT = 1.0
 
 
 def fused_scores(attention: FloatArray, lexical: FloatArray, semantic: FloatArray | None = None) -> FloatArray:
