@@ -185,7 +185,7 @@ def test_qwen_windows_are_off_unless_switched_on():
         ({"hidden_size": -128}, "hidden_size of .* must be a whole number from 1"),
         ({"hidden_size": 10**15}, "hidden_size of .* must be a whole number"),
         ({"hidden_size": "128"}, "hidden_size of .* must be a whole number"),
-        ({"num_hidden_layers": 10**9}, "num_hidden_layers of .* must be a whole number from 1 to 10,000"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers of .* must be a whole number from 1 to 2,000"),
         ({"num_key_value_heads": 3}, "multiple of key/value heads, got 4 and 3"),
         ({"hidden_size": 130}, "no head_dim"),
         ({"layer_types": ["full_attention"]}, "must list 6 names"),

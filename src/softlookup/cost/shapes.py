@@ -14,7 +14,7 @@ from softlookup.errors import ModelError
 LayerKind = Literal["full", "window", "latent", "recurrent"]
 
 # beyond these a size is a damaged file, not a model: the largest public ones stay under a hundredth of them
-MAX_LAYERS = 10_000
+MAX_LAYERS = 2_000
 MAX_WIDTH = 1 << 24
 MAX_TOKENS = 1 << 40
 
