@@ -95,6 +95,7 @@ def test_the_course_page(capsys):
         (("--tokens", "-5"), 2, "--tokens must lie between 1 and"),
         (("--tokens", "0"), 2, "--tokens must lie between 1 and"),
         (("--tokens", "9" * 30), 2, "--tokens must lie between 1 and"),
+        (("--tokens", str(1 << 40)), 2, "--tokens must lie between 1 and 549,755,813,888"),
         (("--tokens", "many"), 2, "invalid int value"),
         (("--tokens", "5", "--questions", "0"), 2, "--questions must lie"),
         (("--tokens", "5", "--answer-tokens", "-1"), 2, "--answer-tokens must lie"),

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from softlookup.cost.devices import Device, find_device
 from softlookup.cost.efficiency import Efficiency, efficiency_of
-from softlookup.cost.kv_cache import EnginePolicy, KVDtypes, check_tokens
+from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
 from softlookup.cost.model_source import CostModel
+from softlookup.cost.shapes import MAX_TOKENS
 from softlookup.cost.strategy import RESERVED_TOKENS
 from softlookup.errors import CapacityError, UsageError
 
@@ -15,6 +16,8 @@ from softlookup.errors import CapacityError, UsageError
 USUAL_ANSWER_TOKENS = 80
 # a question with the words around it; RESERVED_TOKENS leaves room for a longer one
 QUESTION_TOKENS = 64
+# half of what caches are sized for: question and answer come on top
+_MAX_DOCUMENT_TOKENS = MAX_TOKENS // 2
 _MAX_ANSWER_TOKENS = 1 << 20
 _MAX_QUESTIONS = 10**9
 
@@ -39,8 +42,8 @@ class PlanRequest:
     utilisation: float = 0.9
 
     def __post_init__(self) -> None:
-        check_tokens(self.tokens, "--tokens")
         for value, most, name in (
+            (self.tokens, _MAX_DOCUMENT_TOKENS, "--tokens"),
             (self.answer_tokens, _MAX_ANSWER_TOKENS, "--answer-tokens"),
             (self.questions, _MAX_QUESTIONS, "--questions"),
             (self.concurrency, 1_000_000, "--concurrency"),
