@@ -118,6 +118,17 @@ def test_a_header_longer_than_the_file(tmp_path):
         safetensors_totals([path])
 
 
+def test_a_folder_with_one_gguf(tmp_path):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"GGUF" + b"\xff" * 40)
+    for name in (path, tmp_path):  # the file is found, and its header is refused
+        with pytest.raises(ModelError, match="has GGUF version"):
+            find_model(str(name))
+    (tmp_path / "n.gguf").write_bytes(b"")
+    with pytest.raises(ModelError, match="not exactly one GGUF"):
+        find_model(str(tmp_path))
+
+
 def test_a_missing_shard_is_found(tmp_path):
     path = folder(tmp_path)
     safetensors(path / "a.safetensors", {"a": entry([2], 0, 8)}, 8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,6 +88,16 @@ def test_intervals_widen_beyond_the_longest_timing():
     assert prior.kind == "prior"
     assert prior.low < 21.73 < prior.high  # vLLM's and transformers' timings both
     assert prior.low < 24.88 < prior.high
+
+
+def test_a_processor():
+    """README: prefills of the embedded model on 2 cores, 10.1 s for 4,000 tokens and 27.9 s for 8,000."""
+    two_cores = replace(find_device(), flops=190e9, fp32_flops=190e9)
+    for tokens, seconds in ((4000, 10.1), (8000, 27.9)):
+        flops = model_flops(preset_shape("SmolLM2-135M"), tokens)
+        found = prefill_figure(flops, tokens, two_cores, efficiency_of(two_cores), "f32")
+        assert found.low < seconds < found.high
+        assert found.value == pytest.approx(seconds, rel=0.2)
 
 
 def test_decode_reads_weights_and_cache():

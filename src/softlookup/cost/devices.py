@@ -108,11 +108,11 @@ def find_device(name: str = "auto") -> Device:
 
 
 def this_processor() -> Device:
-    """The processor of this machine: 95 GFLOP/s of fp32 per core (AVX2) and 15 GB/s for two, both coarse priors."""
+    """The processor of this machine: 95 GFLOP/s of fp32 (AVX2) and 12 GB/s per core, both coarse priors."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
     try:
         memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):  # no such call on this system
         memory = 8 * _GIB
     rate = 95e9 * cores
-    return Device(f"this CPU ({cores} cores)", "cpu", rate, rate, min(100e9, 7.5e9 * max(2, cores)), memory)
+    return Device(f"this CPU ({cores} cores)", "cpu", rate, rate, min(100e9, 12e9 * cores), memory)
