@@ -55,15 +55,15 @@ def _quantities(found: CostEstimate) -> list[str]:
               "token in layers that keep all", figures["kv_bytes"].kind),
         _line("scores", f"{quantity(figures['score_matrix_bytes'].value, 'B')} for one layer in fp16: never stored, "
               "attention is fused", "exact"),
-        _line("prefill", f"{_span(prefill)}: products {flops.linear:.3g} + causal attention {flops.attention:.3g} "
-              f"FLOP ({share:.0%}), {intensity.prefill_bound}", prefill.kind),
+        _line("prefill", f"{_span(prefill)}: {flops.linear:.3g} FLOP + {flops.attention:.3g} of causal attention "
+              f"({share:.0%}), {intensity.prefill_bound}-bound", prefill.kind),
         _line("decode", f"{decode.value:.3g} ms/token ({decode.low:.3g}-{decode.high:.3g}): weights "
               f"{quantity(found.traffic.weights, 'B')} + KV {quantity(found.traffic.kv, 'B')}; "
               f"{intensity.decode:.2g} FLOP/B, ridge {intensity.ridge:.0f}", decode.kind),
         _line("requests", f"{pool.requests.value:,} at once in {quantity(max(0.0, pool.available.value), 'B')} left "
               f"for KV; one of up to {pool.longest.value:,} tokens", pool.requests.kind),
         _line("observe", f"column sums {quantity(look.column_sums, 'B')}, 200 clauses from 256 rows "
-              f"{quantity(look.span_mass, 'B')}; all weights {quantity(look.weights, 'B')}: refused", "exact"),
+              f"{quantity(look.span_mass, 'B')}; all attention weights {quantity(look.weights, 'B')}", "exact"),
     ]  # fmt: skip
 
 
