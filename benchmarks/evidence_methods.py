@@ -107,6 +107,7 @@ class Scorer:
         from softlookup.evidence.attribution import passage_scores
         from softlookup.evidence.citation import fused_scores
         from softlookup.evidence.question_bank import language_of
+        from softlookup.retrieval.passage_search import SearchScores
 
         reading = self.document.reading(group)
         fed = np.array([self._place[chunk.index] for chunk in reading.chunks], dtype=np.int64)
@@ -116,10 +117,12 @@ class Scorer:
             calibration = reading.calibration(language_of(question), alpha=self._alpha)
             attention = passage_scores(mass[place], calibration.null, reading.profile.weights)
             scores = self._without_model(question)
-            fused = fused_scores(attention, scores["BM25"][fed])
+            fused = fused_scores(attention, SearchScores(scores["BM25"][fed]))
             found = {**baselines[place], "attention": attention, "fused": fused}
             if self._minilm is not None:
-                found["fused + MiniLM"] = fused_scores(attention, scores["BM25"][fed], scores["MiniLM"][fed])
+                ceiling = self.document.lexical.ceiling(question)
+                search = SearchScores(scores["BM25"][fed], ceiling, scores["MiniLM"][fed])
+                found["fused + MiniLM"] = fused_scores(attention, search)
             scores.update({name: self._spread(values, fed) for name, values in found.items()})
             decision = decide(attention, calibration.off_topic_maxima, self._alpha)
             yield Scored(question, scores, attention, fused, decision, reading)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from softlookup.evidence.reading import QuestionEvidence, Reading
     from softlookup.retrieval.chunks import Chunk
     from softlookup.retrieval.expand import Closure
+    from softlookup.retrieval.passage_search import SearchScores
     from softlookup.runtime.load import ModelSource
     from softlookup.runtime.prefilled import Decoded
 
@@ -62,18 +63,13 @@ def assemble_answer(
     question: str,
     evidence: QuestionEvidence,
     decoded: Decoded,
-    lexical: npt.NDArray[np.float64],
+    search: SearchScores,
     run: RunFacts,
-    semantic: npt.NDArray[np.float64] | None = None,
 ) -> Answer:
-    """The answer object. ``lexical`` [all passages of the document] are BM25 scores of the question.
-
-    ``semantic`` are its similarities of embeddings, alike, None without them.
-    """
+    """The answer object. ``search`` are the scores of all passages of the document for the question."""
     strategy, alpha, language = run.strategy, run.alpha, language_of(question)
     chunks, decision = reading.chunks, evidence.decision
-    places = [chunk.index for chunk in chunks]
-    fused = fused_scores(evidence.scores, lexical[places], None if semantic is None else semantic[places])
+    fused = fused_scores(evidence.scores, search.of([chunk.index for chunk in chunks]))
     cited: tuple[Citation, ...] = ()
     added: tuple[Citation, ...] = ()
     reasons: list[str] = []
@@ -128,7 +124,7 @@ def assemble_answer(
         seconds=_rounded(run.seconds),
         reasons=(*said, *remarks),
         clauses=clause_scores(document, chunks, evidence.scores, decision),
-        ranked_by=("attention", "bm25") if semantic is None else ("attention", "bm25", "embeddings"),
+        ranked_by=("attention", "bm25") if search.semantic is None else ("attention", "bm25", "embeddings"),
     )
 
 

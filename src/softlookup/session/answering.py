@@ -65,5 +65,4 @@ def answer_question(readings: Readings, question: str, reading: Reading) -> Answ
         tuple(alert.in_chinese() if language == "zh" else str(alert) for alert in alerts),
         Seconds(**spent, total=sum(spent.values())),
     )
-    lexical, semantic = readings.lexical.scores(question), readings.search.similarities(question)
-    return assemble_answer(document, reading, question, evidence, decoded, lexical, run, semantic)
+    return assemble_answer(document, reading, question, evidence, decoded, readings.search.scores(question), run)
