@@ -34,6 +34,7 @@ check: setup
 # needs the evaluation data (SOFTLOOKUP_SHARED or ../shared)
 bench: model
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/cost_reference.py
 	$(BIN)/python benchmarks/evidence.py --contracts 40
 	$(BIN)/python benchmarks/cost_of_trust.py
 	$(BIN)/python benchmarks/decode.py

@@ -92,7 +92,7 @@ def measure(session: Session, path: Path) -> Costs:
 
     document = session.open(path)
     # less is reserved than for a user's question, which may be long: 8,000 tokens fit a window of 8,192
-    document.strategy = choose_strategy(
+    document._readings.strategy = choose_strategy(
         session.count_tokens(document.document.text), session.source.window, reserved=RESERVED
     )
     _ = session.profile, document.chunks, document.lexical  # made once per model and document, not what is timed

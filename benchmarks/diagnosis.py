@@ -106,7 +106,7 @@ def _two_hop(bench: Bench, _p: Any, language: str, seed: int) -> tuple:
 
 def _lost(bench: Bench, p: Any, language: str, seed: int) -> tuple:
     document = bench.open(long_contract(language, seed, 3000 if language == "en" else 800).text, small=True)
-    text, spans = document.document.text, document._retrieve([p.topic.question]).spans
+    text, spans = document.document.text, document._readings.retrieve([p.topic.question]).spans
     # truth by construction: a clause that retrieval left out
     lost = [quote for _, quote in p.others if not any(s.start <= text.index(quote) < s.end for s in spans)]
     quote = lost[0] if lost else "2001"

@@ -192,7 +192,7 @@ def measure(tool: Tool, root: Path, contracts: tuple[NumberingContract, ...], fo
 def own_score(contracts: tuple[NumberingContract, ...]) -> Score:
     """All contracts through softlookup."""
     import softlookup
-    from softlookup.documents.readers.docx import read_docx
+    from softlookup.documents.readers.docx.reader import read_docx
 
     score = Score(f"softlookup {softlookup.__version__}")
     for contract in contracts:

@@ -21,16 +21,24 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 import evidence_tables as tables
 from cuad import HIGH, LOW, OFF_TOPIC, LabelledContract, contract_order, data_folder, hits, load_contracts
-from evidence_methods import Scored, Scorer, cited
+from evidence_methods import ALPHA, Scored, Scorer, cited
 from evidence_metrics import company, halves
 from minilm import MiniLM, find_minilm
 from results import append_result, load_results, method_digest
 
 
-def run_contract(session: object, contract: LabelledContract, minilm: MiniLM | None, off_topic: int) -> dict:
+def run_contract(
+    session: object,
+    contract: LabelledContract,
+    minilm: MiniLM | None,
+    off_topic: int,
+    *,
+    alpha: float = ALPHA,
+    baselines: bool = True,
+) -> dict:
     """Ranks, best scores, p-values and citations of every question on one contract."""
     document = session.open(contract.path)
-    scorer = Scorer(document, minilm=minilm, baselines=True)
+    scorer = Scorer(document, minilm=minilm, baselines=baselines, alpha=alpha)
     texts = [question.text for question in contract.questions]
     raw = None
     if contract.path.suffix == ".txt":
@@ -52,7 +60,7 @@ def run_contract(session: object, contract: LabelledContract, minilm: MiniLM | N
                 "cited": citation_counts(document, scored, raw),
             }
         )
-    plain = Scorer(document).score(OFF_TOPIC[:off_topic])
+    plain = Scorer(document, alpha=alpha).score(OFF_TOPIC[:off_topic])
     return {
         "file": contract.path.name,
         "strategy": document.strategy.strategy,
@@ -77,7 +85,11 @@ def citation_counts(document: object, scored: Scored, raw: str | None) -> dict[s
 def report(name: str, contracts: list[dict], bank: int) -> None:
     """Print one half."""
     rows = [{"group": row["file"], **question} for row in contracts for question in row["questions"]]
-    off_topic = [{"group": row["file"], "p": p} for row in contracts for p in row["off_topic_p"]]
+    off_topic = [
+        {"group": row["file"], "question": place, "p": p}
+        for row in contracts
+        for place, p in enumerate(row["off_topic_p"])
+    ]
     answerable = [row for row in rows if row["answerable"]]
     print(
         f"\n{name}: {len(contracts)} contracts, {len(answerable)} answerable and "
@@ -106,6 +118,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--high", type=int, default=HIGH, help="characters of the longest contract")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--off-topic", type=int, default=len(OFF_TOPIC), metavar="N", help="asked of each contract")
+    parser.add_argument("--alpha", type=float, default=ALPHA, help="below 1/40 the larger bank is run as well")
+    parser.add_argument("--plain", action="store_true", help="leave out random order, raw attention and ICR")
     parser.add_argument("--minilm", metavar="FOLDER", help="folder of all-MiniLM-L6-v2 (default: its package)")
     parser.add_argument("--out", default="evidence.jsonl", help="one line per contract, resumable")
     return parser.parse_args()
@@ -125,7 +139,7 @@ def main() -> int:
     from softlookup.evidence.question_bank import question_bank
     from softlookup.session import Options, Session
 
-    out, method = Path(options.out), method_digest(OFF_TOPIC[: options.off_topic])
+    out, method = Path(options.out), method_digest(OFF_TOPIC[: options.off_topic], options.alpha, options.plain)
     weights = minilm.digest if minilm else None
     done, session = load_results(out, method, weights), Session(options=Options(cache=False))
     contracts = load_contracts(folder, options.contracts, low=options.low, high=options.high, seed=options.seed)
@@ -133,13 +147,19 @@ def main() -> int:
         if contract.path.name in done:
             continue
         start = time.perf_counter()
-        row = {"method": method, "minilm": weights, **run_contract(session, contract, minilm, options.off_topic)}
+        row = {
+            "method": method,
+            "minilm": weights,
+            **run_contract(
+                session, contract, minilm, options.off_topic, alpha=options.alpha, baselines=not options.plain
+            ),
+        }
         done[row["file"]] = row
         append_result(out, row)
         print(f"{contract.path.name[:60]:60} {time.perf_counter() - start:5.1f} s", file=sys.stderr, flush=True)
     short = frozenset(company(file) for file in contract_order(folder, seed=options.seed)[0::2])
     fit, kept, dropped = halves([contract.path.name for contract in contracts], short)
-    bank = len(question_bank("en").off_topic)
+    bank = len(question_bank("en", options.alpha).compared)
     report("fit half", [done[file] for file in fit], bank)
     for file in dropped:
         print(f"dropped from the report half, its company is in the fit half: {file}")

@@ -69,9 +69,19 @@ class Scored:
 
 
 class Scorer:
-    """Scores questions on one open document. ``minilm`` adds its methods; ``baselines`` random, raw attention, ICR."""
+    """Scores questions on one open document. ``minilm`` adds its methods; ``baselines`` random, raw attention, ICR.
 
-    def __init__(self, document: OpenDocument, *, minilm: MiniLM | None = None, baselines: bool = False) -> None:
+    ``alpha`` decides, and chooses how many off-topic questions the p-values compare with.
+    """
+
+    def __init__(
+        self,
+        document: OpenDocument,
+        *,
+        minilm: MiniLM | None = None,
+        baselines: bool = False,
+        alpha: float = ALPHA,
+    ) -> None:
         from softlookup.retrieval.chunks import without_contents
 
         self.document = document
@@ -80,6 +90,7 @@ class Scorer:
         self._place = {chunk.index: place for place, chunk in enumerate(self.passages)}
         self._minilm = minilm
         self._baselines = baselines
+        self._alpha = alpha
         self._random = np.random.default_rng(0)
 
     def score(self, questions: Sequence[str]) -> Iterator[Scored]:
@@ -96,21 +107,24 @@ class Scorer:
         from softlookup.evidence.attribution import passage_scores
         from softlookup.evidence.citation import fused_scores
         from softlookup.evidence.question_bank import language_of
+        from softlookup.retrieval.passage_search import SearchScores
 
         reading = self.document.reading(group)
         fed = np.array([self._place[chunk.index] for chunk in reading.chunks], dtype=np.int64)
         mass = reading.mass(group)
         baselines = attention_baselines(reading, group) if self._baselines else [{} for _ in group]
         for place, question in enumerate(group):
-            calibration = reading.calibration(language_of(question))
+            calibration = reading.calibration(language_of(question), alpha=self._alpha)
             attention = passage_scores(mass[place], calibration.null, reading.profile.weights)
             scores = self._without_model(question)
-            fused = fused_scores(attention, scores["BM25"][fed])
+            fused = fused_scores(attention, SearchScores(scores["BM25"][fed]))
             found = {**baselines[place], "attention": attention, "fused": fused}
             if self._minilm is not None:
-                found["fused + MiniLM"] = fused + standardised(scores["MiniLM"][fed])
+                ceiling = self.document.lexical.ceiling(question)
+                search = SearchScores(scores["BM25"][fed], ceiling, scores["MiniLM"][fed])
+                found["fused + MiniLM"] = fused_scores(attention, search)
             scores.update({name: self._spread(values, fed) for name, values in found.items()})
-            decision = decide(attention, calibration.off_topic_maxima, ALPHA)
+            decision = decide(attention, calibration.off_topic_maxima, self._alpha)
             yield Scored(question, scores, attention, fused, decision, reading)
 
     def _without_model(self, question: str) -> dict[str, FloatArray]:

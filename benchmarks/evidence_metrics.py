@@ -160,6 +160,31 @@ def interval(rows: Sequence[dict], statistic: Callable[[Sequence[dict]], float],
     return Interval(value, float(low), float(high))
 
 
+def crossed_interval(rows: Sequence[dict], alpha: float, *, draws: int = DRAWS) -> Interval:
+    """Share claimed at ``alpha`` with an interval for new groups *and* new questions (rows with ``question``).
+
+    The same questions are asked of every group, and one that sounds like a contract is claimed on many of them: groups
+    alone would give an interval for these very questions. Both are drawn anew.
+    """
+    groups, questions = (sorted({row[key] for row in rows}) for key in ("group", "question"))
+    table = np.full((len(groups), len(questions)), np.nan)
+    for row in rows:
+        table[groups.index(row["group"]), questions.index(row["question"])] = row["p"] <= alpha
+    random = np.random.default_rng(0)
+    drawn = [
+        float(
+            np.nanmean(
+                table[random.integers(len(groups), size=len(groups))][
+                    :, random.integers(len(questions), size=len(questions))
+                ]
+            )
+        )
+        for _ in range(draws)
+    ]
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return Interval(float(np.nanmean(table)), float(low), float(high))
+
+
 def wilson(count: int, total: int) -> Interval:
     """Share and 95 % Wilson interval of ``count`` in ``total`` independent cases."""
     if not total:

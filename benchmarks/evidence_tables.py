@@ -10,6 +10,7 @@ from evidence_metrics import (
     answer_curve,
     answerable_auroc,
     claimed,
+    crossed_interval,
     interval,
     mean_reciprocal_rank,
     recall,
@@ -89,6 +90,8 @@ def false_evidence_lines(off_topic: Sequence[dict], bank: int, name: str = "off-
             f"  false evidence, {name}, alpha {alpha}: {count} of {len(off_topic)}, {drawn} bootstrap,"
             f" Wilson [{low:.3f}, {high:.3f}]"
         )
+        if all("question" in row for row in off_topic):
+            print(f"    with the questions drawn anew as well: {crossed_interval(off_topic, alpha)}")
 
 
 def citation_line(rows: Sequence[dict]) -> None:

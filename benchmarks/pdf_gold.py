@@ -27,8 +27,8 @@ from pathlib import Path
 from unittest import mock
 
 from softlookup.documents.readers import ReaderResult
-from softlookup.documents.readers import pdf as pdf_reader
-from softlookup.documents.readers.pdf import read_pdf
+from softlookup.documents.readers.pdf import reader as pdf_reader
+from softlookup.documents.readers.pdf.reader import read_pdf
 
 WORD = re.compile(r"\w+")
 

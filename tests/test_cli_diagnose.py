@@ -54,7 +54,7 @@ def test_chinese(diagnose, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--expect", "clause 99"], 2, "neither a clause"),
+        (["--expect", "clause 99"], 2, "no clause"),
         (["--expect", "the Keeper"], 2, "occur"),
         (["--expect", "3", "--answer", " "], 2, "answer is empty"),
         (["--expect", "3", "--alpha", "0.001"], 2, "alpha"),

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from softlookup.session.readings import Readings
+
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 
@@ -48,11 +50,9 @@ def test_the_whole_text_is_read_although_a_user_would_have_less_room(cost, tiny_
     document = session.open(path)
     assert document.strategy.strategy == "retrieval"
     read = []
-    real = type(document)._read
+    real = Readings.read
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            type(document), "_read", lambda self, context, **k: (read.append(context), real(self, context, **k))[1]
-        )
+        patch.setattr(Readings, "read", lambda self, context, **k: (read.append(context), real(self, context, **k))[1])
         cost.measure(session, path)
     assert [context.text for context in read] == [document.document.text]
 

@@ -212,3 +212,14 @@ def test_results_of_another_method_are_not_reused(tmp_path):
     append_result(path, {"method": "m", "minilm": "w", "file": "c"})
     assert set(load_results(path, "m", None)) == {"a", "c"}
     assert set(load_results(path, "m", "w")) == {"c"}
+
+
+def test_one_question_that_is_always_claimed_widens_the_interval():
+    """Groups alone see the same share on every contract; with other questions the share could be anything."""
+    rows = [{"group": f"c{c}", "question": q, "p": 0.01 if q == 0 else 0.5} for c in range(20) for q in range(10)]
+    found = metrics.crossed_interval(rows, 0.05)
+    assert found.value == pytest.approx(0.1)
+    narrow = metrics.interval(rows, lambda r: metrics.claimed(r, 0.05))
+    assert narrow.high - narrow.low < 0.01
+    assert found.low == 0.0
+    assert found.high >= 0.2

@@ -156,7 +156,7 @@ def test_reading_the_document_twice_is_caught(session, contract, prefills, monke
     """Planted fault: the session forgets what it has read."""
     document = session.open(contract)
     document.ask(QUESTIONS[0])
-    document._full = None
+    document._readings._full = None
     document.ask(QUESTIONS[1])
     assert len(prefills) == 2
 

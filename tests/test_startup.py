@@ -30,7 +30,9 @@ def run(*arguments):
 @pytest.mark.parametrize(
     "arguments",
     [("--help",), ("ask", "--help"), ("--version",), ("read", "{contract}"), ("read", "{contract}", "--json"),
-     ("plan", "{contract}", "--model", "{model}"), ("model", "list"), ("model", "info", "--model", "{model}")],
+     ("plan", "{contract}", "--model", "{model}"), ("plan", "--tokens", "5000", "--json"),
+     ("plan", "--tokens", "900", "--model", "{model}"), ("plan", "--example", "contract-qa"),
+     ("model", "list"), ("model", "info", "--model", "{model}")],
     ids=" ".join,
 )  # fmt: skip
 def test_light_commands_import_nothing_heavy(arguments, contract, tiny_folder):

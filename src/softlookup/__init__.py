@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Answer": "softlookup.evidence.answer",
-    "Session": "softlookup.session",
+    "Session": "softlookup.session.session",
     "SoftlookupError": "softlookup.errors",
     "load_model": "softlookup.runtime.load",
     "observe": "softlookup.runtime.observe",
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from softlookup.runtime.load import load_model
     from softlookup.runtime.observe import observe
     from softlookup.runtime.tiled_attention import tiled_attention
-    from softlookup.session import Session
+    from softlookup.session.session import Session
 
 
 def __getattr__(name: str) -> Any:

@@ -41,7 +41,8 @@ def check(found, verdict):
 def test_an_answer_that_agrees(make_case):
     found = run(make_case("3"))
     check(found, "no_fault")
-    assert [test.rung for test in found.tests] == sorted(test.rung for test in found.tests)
+    rungs = [test.rung for test in found.tests if test.rung != "-"]  # whether there is anything to explain
+    assert rungs == sorted(rungs)
     assert found.answer_given
     assert found.run.off_topic_questions == 39
     assert run(make_case("3"), alpha=0.01).run.off_topic_questions == 119
@@ -191,7 +192,7 @@ def test_retrieval_that_loses_the_place_and_whole_that_does_not(tiny_folder, tmp
     path.write_text("FARM\n\n" + "\n\n".join(lines) + "\n", "utf-8")
     document = Session(tiny_folder, options=Options(max_answer_tokens=4, max_context_tokens=300)).open(path)
     question = "How many buckets does otter number 16 get?"
-    kept = document._retrieve([question]).spans
+    kept = document._readings.retrieve([question]).spans
     lost = next(
         clause for clause in document.document.clauses
         if clause.number and not any(span.overlap(clause.span) for span in kept)

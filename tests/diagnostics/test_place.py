@@ -60,7 +60,9 @@ def test_nothing_is_expected(document):
     ("expect", "words"),
     [
         ("the Keeper", "occur"),
-        ("clause 99", "neither"),
+        ("12", "no clause"),  # stands inside an amount
+        ("第九十九条", "no clause"),
+        ("clause 99", "no clause"),
         ("a flying carpet", "neither"),
         ("  ", "empty"),
         ("zz", "neither"),

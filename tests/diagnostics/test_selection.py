@@ -83,13 +83,19 @@ def test_a_place_that_was_used(planted):
 def test_the_re_ask_tells_length_from_capacity(planted, monkeypatch, held, variant):
     case, _ = planted()
     monkeypatch.setattr(selection, "hold", lambda *_: SimpleNamespace(answer=held, needed=()))
-    hit = selection.misread(case, 4).hit
+    hit = selection.misread(case, 4, given=False).hit
     assert (hit.verdict, hit.variant) == ("misread", variant)
+
+
+def test_a_given_answer_is_not_laid_at_the_models_door(planted, monkeypatch):
+    case, _ = planted()
+    monkeypatch.setattr(selection, "hold", lambda *_: SimpleNamespace(answer="Within thirty days.", needed=()))
+    assert selection.misread(case, 4, given=True).hit.variant == "given"
 
 
 def test_the_re_ask_runs_on_the_place_alone(planted):
     case, _ = planted()
-    step = selection.misread(case, 4)
+    step = selection.misread(case, 4, given=False)
     assert step.hit.verdict == "misread"
     assert step.tests[0].name == "hold_agrees"
 

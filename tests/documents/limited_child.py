@@ -63,7 +63,7 @@ class ForkedPopen(subprocess.Popen):
 
     def _execute_child(self, args, *others) -> None:
         """Everything of ``Popen`` but the execution; the pipes are the six numbers after ``shell``."""
-        from softlookup.documents.readers import pdf_child
+        from softlookup.documents.readers.pdf import child as pdf_child
 
         ends = others[9:15]
         stdin, _, _, stdout, _, _ = ends

@@ -2,9 +2,9 @@
 
 import re
 
-from softlookup.documents.definitions import find_definitions
+from softlookup.documents.definitions.find import find_definitions
 from softlookup.documents.model import Clause, Span
-from softlookup.documents.references import find_references
+from softlookup.documents.references.resolve import find_references
 
 _LABEL = re.compile(
     r"\s*((?:Section|ARTICLE|Schedule|Exhibit|Annex)\s[\w.]+|第[一二三四五六七八九十百]+[编章节条]|附件\S|\d+(?:\.\d+)*|"

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.documents.definitions import definition_spans, find_definitions, find_uses, names_party, term_variants
+from softlookup.documents.definitions.find import (
+    definition_spans,
+    find_definitions,
+    find_uses,
+    names_party,
+    term_variants,
+)
 from softlookup.documents.model import Clause, Span
 from softlookup.documents.read import read_document
 

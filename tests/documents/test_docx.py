@@ -11,9 +11,9 @@ import zipfile
 
 import pytest
 
-from softlookup.documents.readers.docx import read_docx
-from softlookup.documents.readers.docx_numbering import print_counter
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.readers.docx.numbering import print_counter
+from softlookup.documents.readers.docx.reader import read_docx
+from softlookup.documents.tree.structure import build_clauses
 from softlookup.errors import DocumentError
 
 from .builders import W, docx, level, numbering, paragraph

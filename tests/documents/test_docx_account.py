@@ -22,7 +22,7 @@ from lxml import etree
 
 from softlookup.documents.read import read_document
 from softlookup.documents.readers import ReaderResult, ReadOptions
-from softlookup.documents.readers.docx import read_docx
+from softlookup.documents.readers.docx.reader import read_docx
 from softlookup.errors import DocumentError
 
 from .builders import (

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from softlookup.documents.readers.docx import read_docx
-from softlookup.documents.readers.docx_fields import parse_instruction
+from softlookup.documents.readers.docx.fields import parse_instruction
+from softlookup.documents.readers.docx.reader import read_docx
 
 from .builders import bookmark, change, docx, field, level, numbering, paragraph, run, story
 

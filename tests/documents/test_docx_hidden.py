@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from softlookup.documents.readers.docx import read_docx
+from softlookup.documents.readers.docx.reader import read_docx
 
 from .builders import W, docx, level, numbering, paragraph, run, table
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from softlookup.documents.readers.docx_list_fields import FieldNumber, FieldPlace, ListFields
-from softlookup.documents.readers.docx_numbering import Numbering, parse_numbering
+from softlookup.documents.readers.docx.list_fields import FieldNumber, FieldPlace, ListFields
+from softlookup.documents.readers.docx.numbering import Numbering, parse_numbering
 
 from .numbering_draft import NAMESPACES, Draft, level
 

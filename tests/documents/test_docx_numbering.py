@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from softlookup.documents.readers import docx_numbering
-from softlookup.documents.readers.docx import read_docx
-from softlookup.documents.readers.docx_number_formats import custom_format, print_counter
-from softlookup.documents.readers.docx_numbering import Numbering, parse_numbering
+from softlookup.documents.readers.docx import numbering as docx_numbering
+from softlookup.documents.readers.docx.number_formats import custom_format, print_counter
+from softlookup.documents.readers.docx.numbering import Numbering, parse_numbering
+from softlookup.documents.readers.docx.reader import read_docx
 
 from .numbering_contracts import build_contracts, build_twins
 from .numbering_draft import Draft, NumberingContract, level, paragraph, run

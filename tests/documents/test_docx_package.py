@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from softlookup.documents.read import read_document
-from softlookup.documents.readers.docx import read_docx
+from softlookup.documents.readers.docx.reader import read_docx
 from softlookup.errors import DocumentError
 
 from .builders import W, docx, level, numbering, paragraph, relationships, story

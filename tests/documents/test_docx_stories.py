@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from softlookup.documents.readers import ReadOptions
-from softlookup.documents.readers.docx import read_docx
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.readers.docx.reader import read_docx
+from softlookup.documents.tree.structure import build_clauses
 
 from .builders import W, change, docx, level, numbering, paragraph, relationships, run, story, table
 

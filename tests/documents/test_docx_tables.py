@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from softlookup.documents.readers.docx import read_docx
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.readers.docx.reader import read_docx
+from softlookup.documents.tree.structure import build_clauses
 
 from .builders import docx, level, numbering, paragraph, run, table
 

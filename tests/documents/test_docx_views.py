@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from softlookup.documents.readers import ReadOptions
-from softlookup.documents.readers.docx import read_docx
+from softlookup.documents.readers.docx.reader import read_docx
 
 from .builders import change, docx, field, level, marked, numbering, paragraph, run, story, table
 

@@ -6,7 +6,7 @@ import pytest
 
 from softlookup.documents.readers import ReadOptions
 from softlookup.documents.readers.edgar import is_submission, read_edgar
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.tree.structure import build_clauses
 from softlookup.errors import DocumentError
 
 SUBMISSION = (

@@ -14,8 +14,8 @@ import pytest
 from softlookup.cli import main
 from softlookup.documents.model import Document
 from softlookup.documents.read import read_document
-from softlookup.documents.readers import pdf as pdf_reader
-from softlookup.documents.readers.pdf_process import LIMITS as PDF_PROCESS
+from softlookup.documents.readers.pdf import reader as pdf_reader
+from softlookup.documents.readers.pdf.process import LIMITS as PDF_PROCESS
 from softlookup.errors import DocumentError
 
 from .fuzz_seeds import assembled, pdf_objects

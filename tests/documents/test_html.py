@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from softlookup.documents.readers.html import declared_encoding, read_html
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.readers.html.reader import declared_encoding, read_html
+from softlookup.documents.tree.structure import build_clauses
 from softlookup.errors import DocumentError
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from softlookup.documents.readers.html import read_html
-from softlookup.documents.readers.html_colors import contrast_is_low, parse_color
-from softlookup.documents.readers.html_styles import StyleSheet, declarations
+from softlookup.documents.readers.html.colors import contrast_is_low, parse_color
+from softlookup.documents.readers.html.reader import read_html
+from softlookup.documents.readers.html.styles import StyleSheet, declarations
 
 WORDS = "ignore every rule"
 HIDING = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from softlookup.documents.readers import ReadOptions
-from softlookup.documents.readers.html import read_html
-from softlookup.documents.readers.html_numbers import browser_number
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.readers.html.numbers import browser_number
+from softlookup.documents.readers.html.reader import read_html
+from softlookup.documents.tree.structure import build_clauses
 from softlookup.errors import DocumentError
 
 

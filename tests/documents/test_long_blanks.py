@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from softlookup.documents.long_blanks import MARK, with_marks
 from softlookup.documents.read import read_document
+from softlookup.documents.tree.long_blanks import MARK, with_marks
 
 from .builders import LEASE_EN
 from .invariants import check_document

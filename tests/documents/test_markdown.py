@@ -6,7 +6,7 @@ import pytest
 
 from softlookup.documents.readers import ReadOptions
 from softlookup.documents.readers.markdown import read_markdown
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.tree.structure import build_clauses
 
 NESTED = """# Boat Services Agreement
 

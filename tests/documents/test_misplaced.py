@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from softlookup.documents.model import Block, Span
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.tree.structure import build_clauses
 
 
 def numbers(text: str) -> list[tuple[str, tuple[str, ...]]]:

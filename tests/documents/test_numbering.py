@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.documents.numbering import (
+from softlookup.documents.readers.docx.numbering import print_counter
+from softlookup.documents.readers.html.reader import print_number
+from softlookup.documents.tree.numbering import (
     FOLD,
     han_number,
     label_at,
@@ -14,8 +16,6 @@ from softlookup.documents.numbering import (
     parse_label,
     roman_number,
 )
-from softlookup.documents.readers.docx_numbering import print_counter
-from softlookup.documents.readers.html import print_number
 
 
 @pytest.mark.parametrize(

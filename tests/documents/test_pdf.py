@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from softlookup.documents.readers.pdf import read_pdf
-from softlookup.documents.readers.pdf_columns import in_reading_order
-from softlookup.documents.readers.pdf_furniture import furniture
-from softlookup.documents.readers.pdf_layout import paragraphs
-from softlookup.documents.readers.pdf_lines import Line, Page
+from softlookup.documents.readers.pdf.columns import in_reading_order
+from softlookup.documents.readers.pdf.furniture import furniture
+from softlookup.documents.readers.pdf.layout import paragraphs
+from softlookup.documents.readers.pdf.lines import Line, Page
+from softlookup.documents.readers.pdf.reader import read_pdf
 from softlookup.errors import DocumentError
 
 from .builders import pdf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from softlookup.documents.read import read_document
-from softlookup.documents.readers.pdf import read_pdf
+from softlookup.documents.readers.pdf.reader import read_pdf
 
 from .pdf_builders import Sheet, Words, build, long_contract, sheet, width
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from softlookup.documents.readers.pdf import read_pdf
+from softlookup.documents.readers.pdf.reader import read_pdf
 
 from .pdf_builders import Sheet, Words, build, width
 

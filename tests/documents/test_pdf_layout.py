@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from softlookup.documents.readers.pdf import read_pdf
-from softlookup.documents.readers.pdf_columns import in_reading_order
-from softlookup.documents.readers.pdf_hyphens import Hyphens
-from softlookup.documents.readers.pdf_layout import paragraphs
-from softlookup.documents.readers.pdf_lines import Line, Page
-from softlookup.documents.readers.pdf_order import top_down
+from softlookup.documents.readers.pdf.columns import in_reading_order
+from softlookup.documents.readers.pdf.hyphens import Hyphens
+from softlookup.documents.readers.pdf.layout import paragraphs
+from softlookup.documents.readers.pdf.lines import Line, Page
+from softlookup.documents.readers.pdf.order import top_down
+from softlookup.documents.readers.pdf.reader import read_pdf
 
 from .pdf_builders import Sheet, Words, build, sheet
 

@@ -6,10 +6,11 @@ import importlib.util
 
 import pytest
 
-from softlookup.documents.readers import ReadOptions, pdf_ocr
-from softlookup.documents.readers.pdf import read_pdf
-from softlookup.documents.readers.pdf_lines import Line
-from softlookup.documents.readers.pdf_ocr import joined_rows
+from softlookup.documents.readers import ReadOptions
+from softlookup.documents.readers.pdf import ocr as pdf_ocr
+from softlookup.documents.readers.pdf.lines import Line
+from softlookup.documents.readers.pdf.ocr import joined_rows
+from softlookup.documents.readers.pdf.reader import read_pdf
 from softlookup.errors import DocumentError
 
 from .pdf_builders import Sheet, Words, Writer, build, encrypted, sheet
@@ -21,7 +22,7 @@ LINE = "1. Rent. The tenant shall pay 400 pounds in May."
 
 # finds two lines in the picture of a page; the picture is all ink, so it is not trimmed
 FAKE = """
-from softlookup.documents.readers.pdf_ocr_child import Word
+from softlookup.documents.readers.pdf.ocr_child import Word
 def recogniser():
     def recognise(picture):
         {body}

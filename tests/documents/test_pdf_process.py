@@ -10,11 +10,12 @@ import time
 
 import pytest
 
-from softlookup.documents.readers import ReadOptions, pdf_process
-from softlookup.documents.readers import pdf as pdf_reader
-from softlookup.documents.readers.pdf import read_pdf
-from softlookup.documents.readers.pdf_frames import FileFrame, PageFrame
-from softlookup.documents.readers.pdf_process import Limits, frames
+from softlookup.documents.readers import ReadOptions
+from softlookup.documents.readers.pdf import process as pdf_process
+from softlookup.documents.readers.pdf import reader as pdf_reader
+from softlookup.documents.readers.pdf.frames import FileFrame, PageFrame
+from softlookup.documents.readers.pdf.process import Limits, frames
+from softlookup.documents.readers.pdf.reader import read_pdf
 from softlookup.errors import DocumentError
 
 from .pdf_builders import Sheet, Words, Writer, build, encrypted, sheet
@@ -41,7 +42,8 @@ def outcome(data, **options):
 # a stand-in for the pdfium process that dies or hangs on page 2 whenever it is asked to read it
 FAKE = """
 import os, sys, time
-from softlookup.documents.readers import pdf_child, pdf_extract
+from softlookup.documents.readers.pdf import child as pdf_child
+from softlookup.documents.readers.pdf import extract as pdf_extract
 page = pdf_extract.Extractor.page
 def faulty(self, number):
     if number == 1:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from softlookup.documents.definitions import find_definitions
+from softlookup.documents.definitions.find import find_definitions
 from softlookup.documents.model import Block, Clause, CrossReference, Link, Span
-from softlookup.documents.references import find_references
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.references.resolve import find_references
+from softlookup.documents.tree.structure import build_clauses
 
 LEASE = (
     'Lease\n\n1. Terms. "Rent" means the sum in clause 2.\n\n'

@@ -2,9 +2,9 @@
 
 import pytest
 
-from softlookup.documents.label_index import LabelIndex
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_labels import LabelKey, head_length, label_key, number_value
+from softlookup.documents.references.label_index import LabelIndex
+from softlookup.documents.references.labels import LabelKey, head_length, label_key, number_value
 
 from .outlines import EN, outline
 

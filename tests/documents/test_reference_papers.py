@@ -2,8 +2,8 @@
 
 import pytest
 
-from softlookup.documents.definitions import find_definitions
-from softlookup.documents.references import find_references
+from softlookup.documents.definitions.find import find_definitions
+from softlookup.documents.references.resolve import find_references
 
 from .outlines import outline
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from softlookup.documents.definition_names import term_variants
-from softlookup.documents.definitions import find_definitions
+from softlookup.documents.definitions.find import find_definitions
+from softlookup.documents.definitions.names import term_variants
 from softlookup.documents.model import Clause, Span
-from softlookup.documents.references import find_references
+from softlookup.documents.references.resolve import find_references
 
 from .outlines import EN, outline, paths, references
 

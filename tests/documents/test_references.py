@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.documents.definitions import find_definitions
+from softlookup.documents.definitions.find import find_definitions
 from softlookup.documents.model import Clause, Span
-from softlookup.documents.references import find_references
+from softlookup.documents.references.resolve import find_references
 
 from .outlines import EN, only, outline, paths, references
 

@@ -6,7 +6,7 @@ import pytest
 
 from softlookup.documents.model import Document
 from softlookup.documents.read import read_document
-from softlookup.documents.reference_labels import label_key
+from softlookup.documents.references.labels import label_key
 from softlookup.documents.writing import simplified
 
 TAIWAN = """技術服務契約書

@@ -2,11 +2,11 @@
 
 import pytest
 
-from softlookup.documents.definitions import find_definitions
+from softlookup.documents.definitions.find import find_definitions
 from softlookup.documents.model import Block, Clause, Span
 from softlookup.documents.read import read_document
-from softlookup.documents.references import find_references
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.references.resolve import find_references
+from softlookup.documents.tree.structure import build_clauses
 
 from .outlines import CONTRACT_ZH, ZH, only, outline, paths, references
 

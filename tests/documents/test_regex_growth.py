@@ -20,7 +20,7 @@ import softlookup.cli
 import softlookup.documents
 import softlookup.evidence
 import softlookup.retrieval
-from softlookup.documents.long_blanks import with_marks
+from softlookup.documents.tree.long_blanks import with_marks
 
 from .regex_attacks import ENDS, attacks
 
@@ -119,11 +119,11 @@ def is_searched(name: str) -> bool:
 
 # more than linear, but their callers give them no more than so many characters
 BOUNDED = {
-    "documents.candidates._PAGE_TAIL": 160,
-    "documents.definitions._LEAD": 80,
-    "documents.own_paragraphs._NO_PARAGRAPH": 200,
-    "documents.readers.pdf_breaks._LEADERS": 400,
-    "documents.readers.pdf_hyphens._LAST": 60,
+    "documents.tree.candidates._PAGE_TAIL": 160,
+    "documents.definitions.find._LEAD": 80,
+    "documents.tree.own_paragraphs._NO_PARAGRAPH": 200,
+    "documents.readers.pdf.breaks._LEADERS": 400,
+    "documents.readers.pdf.hyphens._LAST": 60,
     "retrieval.chunks._ABBREVIATION": 13,
 }
 FOUND = patterns()

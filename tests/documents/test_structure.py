@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softlookup.documents.candidates import MAX_LABELS
 from softlookup.documents.model import Clause, Coverage, Document, Source
 from softlookup.documents.readers.text import paragraphs
-from softlookup.documents.structure import build_clauses, build_structure
+from softlookup.documents.tree.candidates import MAX_LABELS
+from softlookup.documents.tree.structure import build_clauses, build_structure
 
 from .builders import LEASE_EN, SERVICE_ZH
 

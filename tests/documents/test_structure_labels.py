@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.documents.label_printing import print_label
-from softlookup.documents.numbering import Reading, is_confusable, parse_label
+from softlookup.documents.tree.label_printing import print_label
+from softlookup.documents.tree.numbering import Reading, is_confusable, parse_label
 
 from .trees import tree
 

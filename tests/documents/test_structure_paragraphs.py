@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from softlookup.documents.model import Block, Span
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.tree.structure import build_clauses
 
 from .trees import by_path, check_invariants, paths, tree, words_of
 

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from softlookup.documents.readers.text import is_hard_wrapped, paragraphs, read_text
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.tree.structure import build_clauses
 
 from .builders import LEASE_EN
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from softlookup.documents.model import Clause, Coverage, Document, Source
 from softlookup.documents.readers.text import paragraphs
-from softlookup.documents.structure import build_clauses
+from softlookup.documents.tree.structure import build_clauses
 
 
 def tree(text: str) -> tuple[Clause, ...]:

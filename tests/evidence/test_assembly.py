@@ -22,6 +22,7 @@ from softlookup.evidence.question_bank import language_of
 from softlookup.evidence.reading import QuestionEvidence, Reading
 from softlookup.retrieval.chunks import passages
 from softlookup.retrieval.context import full_context
+from softlookup.retrieval.passage_search import SearchScores
 from softlookup.runtime.prefilled import Decoded, prefill
 from softlookup.runtime.prompt import PromptTemplate
 from tiny_models import CONTRACT
@@ -61,7 +62,7 @@ class Case:
         run = RunFacts(self.strategy, ALPHA, self.alerts, Seconds(read=0.12345, total=0.5))
         decoded = Decoded((5, 6), text, -0.5, finished=True, question_seconds=0.1, answer_seconds=0.1)
         return assemble_answer(
-            self.document, self.reading, question, evidence, decoded, np.zeros(len(self.chunks)), run
+            self.document, self.reading, question, evidence, decoded, SearchScores(np.zeros(len(self.chunks))), run
         )
 
 

@@ -21,6 +21,7 @@ from softlookup.evidence.citation import (
     ranking,
 )
 from softlookup.retrieval.chunks import passages
+from softlookup.retrieval.passage_search import SearchScores
 from tiny_models import CONTRACT, CONTRACT_ZH
 
 OFF_TOPIC = np.linspace(0.0, 1.0, 39)
@@ -42,7 +43,7 @@ def chunk_with(document, chunks, words):
 
 
 def cite(document, chunks, attention, lexical=None, alpha=0.05):
-    fused = fused_scores(attention, np.zeros(len(chunks)) if lexical is None else lexical)
+    fused = fused_scores(attention, SearchScores(np.zeros(len(chunks)) if lexical is None else lexical))
     return citations(document, chunks, attention, fused, decide(attention, OFF_TOPIC, alpha), alpha)
 
 
@@ -101,12 +102,20 @@ def test_ranking_is_the_display_order(document):
     assert (ranked[0].start, ranked[0].end) == (best.span.start, best.span.end)
 
 
+def test_with_embeddings_words_count_by_the_share_that_they_find():
+    attention, semantic = np.array([0.0, 0.1, 0.0]), np.array([0.2, 0.8, 0.1])
+    one_word_of_many = SearchScores(np.array([3.0, 0.0, 0.0]), 30.0, semantic)
+    assert fused_scores(attention, one_word_of_many).argmax() == 1
+    every_word = SearchScores(np.array([3.0, 0.0, 0.0]), 1.0, semantic)
+    assert fused_scores(attention, every_word).argmax() == 0
+
+
 def test_fused_scores_do_not_depend_on_units_and_survive_constants():
     attention, lexical = np.array([0.1, 0.4, 0.2]), np.array([3.0, 0.0, 9.0])
-    fused = fused_scores(attention, lexical)
-    np.testing.assert_allclose(fused, fused_scores(attention * 1000 + 5, lexical * 0.01))
-    assert np.isfinite(fused_scores(np.ones(3), np.zeros(3))).all()
-    np.testing.assert_allclose(np.argsort(fused_scores(attention, np.zeros(3))), np.argsort(attention))
+    fused = fused_scores(attention, SearchScores(lexical))
+    np.testing.assert_allclose(fused, fused_scores(attention * 1000 + 5, SearchScores(lexical * 0.01)))
+    assert np.isfinite(fused_scores(np.ones(3), SearchScores(np.zeros(3)))).all()
+    np.testing.assert_allclose(np.argsort(fused_scores(attention, SearchScores(np.zeros(3)))), np.argsort(attention))
 
 
 def test_added_clauses_name_their_edge(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.evidence.values import unsupported_values, values_in
+from softlookup.evidence.values import as_written, unsupported_values, values_in
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,24 @@ def test_no_text_breaks_the_reader(text):
 )
 def test_digits_with_a_scale_are_one_number(answer, source, invented):
     assert unsupported_values(answer, [source]) == invented
+
+
+@pytest.mark.parametrize(
+    ("answer", "invented"),
+    [
+        ("1. Thirty days.\n2) Sixty days.", ("30", "60")),
+        ("1.1 The fee is due.\n  1.2 In 7 days.", ("7",)),
+        ("12.50 per hour", ("12.5",)),
+        ("3 days", ("3",)),
+    ],
+)
+def test_numbers_of_a_list_are_not_values(answer, invented):
+    assert unsupported_values(answer, ["nothing"]) == invented
+
+
+def test_values_are_shown_as_they_are_written():
+    assert as_written("定金95万元", ("950000",)) == ("95万",)
+    assert as_written("USD 90,000 in thirty days", ("90000", "30", "7")) == ("90,000", "thirty", "7")
 
 
 def test_invented_values_are_named_in_order():

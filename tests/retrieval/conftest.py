@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from softlookup.documents.definitions import find_definitions
+from softlookup.documents.definitions.find import find_definitions
 from softlookup.documents.model import Clause, Coverage, Document, Source, Span
-from softlookup.documents.references import find_references
+from softlookup.documents.references.resolve import find_references
 
 _LABEL = re.compile(
     r"\s*((?:Section|Clause|Article|ARTICLE|Schedule|Exhibit)\s[\w.]+|第[一二三四五六七八九十百]+[章条]|附件\S|"

@@ -99,3 +99,16 @@ def test_speed():
     for _ in range(100):
         index.scores("When is instalment 17 due?")
     assert time.perf_counter() - start < 1
+
+
+def test_the_ceiling_tells_how_much_of_a_question_a_text_holds():
+    texts = ["The tenant pays the rent monthly.", "The landlord repairs the roof.", "Notices are in writing."]
+    index = BM25Index(texts)
+    assert index.scores("rent tenant").max() / index.ceiling("rent tenant") > 0.8
+    # words that no text holds lower the share, and leave the scores alone
+    assert index.scores("rent payable quarterly").max() / index.ceiling("rent payable quarterly") < 0.5
+    assert index.ceiling("") > 0
+    chinese = BM25Index(["乙方支付租金", "甲方修理屋顶"])
+    assert chinese.scores("租金").max() / chinese.ceiling("租金") > chinese.scores("押金").max() / chinese.ceiling(
+        "押金"
+    )

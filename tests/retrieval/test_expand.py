@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softlookup.documents.model import Span
+from softlookup.documents.read import read_document
 from softlookup.errors import UsageError
-from softlookup.retrieval.clause_edges import clause_name
+from softlookup.retrieval.edge_wording import clause_name
 from softlookup.retrieval.expand import ClauseGraph, closure
 
 EN = """1 Definitions. "Losses" means harm and costs. "Agreement" means this paper.
@@ -153,19 +154,22 @@ def test_this_clause_adds_nothing(make_document):
 
 
 @pytest.mark.parametrize(
-    ("text", "term"),
+    ("text", "why"),
     [
         (
             '1 Terms. "Grace" has the meaning given in Section 3.\n2 Use. Pay in the Grace.\n3 Time. Nine days.\n',
-            "Grace",
+            'gives the meaning of "Grace"',
         ),
-        ("第一条 定义。“宽限期”具有第三条规定的含义。\n第二条 应在宽限期内付款。\n第三条 期限为九日。\n", "宽限期"),
+        (
+            "第一条 定义。“宽限期”具有第三条规定的含义。\n第二条 应在宽限期内付款。\n第三条 期限为九日。\n",
+            "给出“宽限期”的含义",
+        ),
     ],
 )
-def test_a_pointer_to_a_definition_is_followed_to_its_target(make_document, text, term):
+def test_a_pointer_to_a_definition_is_followed_to_its_target(make_document, text, why):
     document = make_document(text)
     (added,) = closure(document, [1]).added
-    assert (added.clause, added.why, added.via) == (2, f'gives the meaning of "{term}"', "definition")
+    assert (added.clause, added.why, added.via) == (2, why, "definition")
 
 
 def test_a_definition_comes_with_its_list_and_without_its_neighbours(make_document):
@@ -224,9 +228,9 @@ def test_short_seed_counts_with_its_children(make_document):
 
 def test_chinese(make_document):
     document = make_document(ZH)
-    assert reasons(document, 1) == {"第一条": ('defines "违约金"', "definition", 1)}
-    assert reasons(document, 2) == {"第四条": ("excepts 第三条", "reference", 1)}
-    assert reasons(document, 3)["第三条"] == ("第四条 makes it an exception", "reference", 1)
+    assert reasons(document, 1) == {"第一条": ("定义“违约金”", "definition", 1)}
+    assert reasons(document, 2) == {"第四条": ("以第三条为例外", "reference", 1)}
+    assert reasons(document, 3)["第三条"] == ("第四条将其列为例外", "reference", 1)
 
 
 def test_clauses_in_a_span(make_document):
@@ -284,3 +288,29 @@ def test_a_clause_of_a_schedule_brings_the_clause_that_brings_the_schedule_in(ma
     assert (document.clauses[added.clause].number, added.edge, added.reverse) == ("1", "schedule_of", True)
     assert added.why == "brings in Schedule 1"
     assert closure(document, [1]).added == ()  # a clause of the main body has no schedule around it
+
+
+@pytest.mark.parametrize(
+    ("text", "seed", "added", "why"),
+    [
+        (
+            "第一条 租金\n租金每月支付。\n第二条 例外\n除第一条另有规定外，乙方不承担费用。\n",
+            "第一条",
+            "第二条",
+            "以第一条为例外",
+        ),
+        (
+            "第一条 定义\n本合同所称“仓库”，是指河西路八号的库房。\n第二条 修理\n甲方修理仓库。\n",
+            "第二条",
+            "第一条",
+            "定义“仓库”",
+        ),
+    ],
+)
+def test_a_chinese_document_gives_its_reasons_in_chinese(tmp_path, text, seed, added, why):
+    path = tmp_path / "hetong.txt"
+    path.write_text(text, "utf-8")
+    document = read_document(path)
+    number = {clause.number: clause.index for clause in document.clauses}
+    found = {item.clause: item.why for item in closure(document, (number[seed],)).added}
+    assert found[number[added]] == why

@@ -58,8 +58,16 @@ def test_damaged_folders_are_refused(folder, tmp_path):
     with pytest.raises(ModelError, match="no safetensors"):
         SentenceEncoder(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(ModelError, match=r"config\.json"):
+        SentenceEncoder(tmp_path)
+    (tmp_path / "config.json").write_text('{"architectures": ["BertModel"], "model_type": "bert"}', "utf-8")
     with pytest.raises(ModelError, match="cannot be loaded"):
         SentenceEncoder(tmp_path)
+
+
+def test_a_model_that_writes_is_no_encoder(tiny_folders):
+    with pytest.raises(ModelError, match="no sentence encoder"):
+        SentenceEncoder(tiny_folders("llama"))
 
 
 def test_missing_weights_are_no_encoder(folder, tmp_path):

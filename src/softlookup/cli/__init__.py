@@ -164,14 +164,16 @@ def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from softlookup.cli import commands as run
+    from softlookup.cli import plan as run
 
     plan = commands.add_parser(
         "plan",
-        help="how a document would be read, and why; loads no model",
-        description="example: softlookup plan contract.pdf",
+        help="how a document would be read, and why; what a length costs on a device; loads no model",
+        description="example: softlookup plan contract.pdf\n         softlookup plan --tokens 100000 --model "
+        "Llama-3.1-8B --device H100\n         softlookup plan --example contract-qa",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    plan.add_argument("file")
+    run.add_plan_arguments(plan)
     _add_document_options(plan)
     _add_model_options(plan)
     plan.set_defaults(run=run.plan)

@@ -31,7 +31,7 @@ def ask(options: argparse.Namespace) -> ExitCode:
     target = None if options.handover is None else handover_target(options.handover, options.file)
     codes, records = [], []
     with progress_bar() as progress:
-        session = _session(options, progress)
+        session = open_session(options, progress)
         document = session.open(options.file, **reading_options(options))
         render.note_model(session.source, sys.stderr)
         for answer in document.ask_all(options.questions):
@@ -48,20 +48,6 @@ def ask(options: argparse.Namespace) -> ExitCode:
         sys.stderr.write(f"hand-over: {printable_line(str(target))}\n")
     # a partly read document (4) outranks no evidence (3), which outranks an answer
     return max(codes)
-
-
-def plan(options: argparse.Namespace) -> ExitCode:
-    """``softlookup plan``: the strategy and its reason, from token counts alone."""
-    from softlookup.cli import render
-    from softlookup.cli.escape import json_line
-    from softlookup.runtime.progress import no_progress
-
-    document = _session(options, no_progress).open(options.file, **reading_options(options))
-    if options.json:
-        sys.stdout.write(json_line(render.plan_object(document)) + "\n")
-    else:
-        sys.stdout.write(render.plan_text(document) + "\n")
-    return ExitCode.OK if document.document.coverage.complete else ExitCode.DOCUMENT
 
 
 def model_pull(options: argparse.Namespace) -> ExitCode:
@@ -111,7 +97,8 @@ def model_info(options: argparse.Namespace) -> ExitCode:
     return ExitCode.OK
 
 
-def _session(options: argparse.Namespace, progress: object) -> Session:
+def open_session(options: argparse.Namespace, progress: object) -> Session:
+    """A session with the options of the command line; loads nothing yet."""
     from softlookup.session import Options, Session
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -12,13 +12,13 @@ from softlookup.errors import ExitCode
 def diagnose(options: argparse.Namespace) -> ExitCode:
     """Walk the ladder for one question; 0 when a verdict was reached, whatever it is."""
     from softlookup.cli import render
-    from softlookup.cli.commands import _session
+    from softlookup.cli.commands import open_session
     from softlookup.cli.escape import json_line
     from softlookup.cli.progress import progress_bar
     from softlookup.cli.render_diagnosis import diagnosis_text
 
     with progress_bar() as progress:
-        session = _session(options, progress)
+        session = open_session(options, progress)
         document = session.open(options.file, **reading_options(options))
         render.note_model(session.source, sys.stderr)
         found = document.diagnose(options.question, options.expect, answer=options.answer, whole=options.whole)

@@ -20,7 +20,10 @@ SUFFIXES = (".html", ".csv", ".json")
 
 
 def handover_target(name: str, document: str) -> Path:
-    """The path to write to. Raises ``UsageError`` for an unknown suffix, a missing folder or the document itself."""
+    """The path to write to.
+
+    Raises ``UsageError`` for an unknown suffix, a folder that is missing or cannot be written, or the document itself.
+    """
     path = Path(name)
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"--handover must end in .html, .csv or .json, got {name}", "choose one of the three")
@@ -30,6 +33,12 @@ def handover_target(name: str, document: str) -> Path:
         raise UsageError(f"--handover {name} is a folder", "name a file in it")
     if path.exists() and Path(document).exists() and path.samefile(document):
         raise UsageError(f"--handover {name} is the document itself", "name another file")
+    try:  # told now, not after minutes of reading
+        tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise UsageError(
+            f"--handover cannot write in {path.parent} ({error.strerror or error})", "choose another"
+        ) from error
     return path
 
 

@@ -18,7 +18,9 @@ def add_profile_arguments(parser: argparse.ArgumentParser) -> None:
     """What ``softlookup model profile`` offers."""
     parser.add_argument("path", nargs="?", metavar="PATH", help="folder or GGUF file (default: the embedded model)")
     parser.add_argument("--out", metavar="FILE", help="also write the profile to this JSON file")
-    parser.add_argument("--questions", type=int, metavar="N", help="at most N planted questions of each language")
+    parser.add_argument(
+        "--questions", type=int, metavar="N", help="at most N planted questions of each language (at least 8)"
+    )
 
 
 def profile_model(options: argparse.Namespace) -> ExitCode:

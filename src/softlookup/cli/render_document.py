@@ -139,7 +139,7 @@ def _times(number: int) -> str:
 
 def clause_address(document: Document, index: int) -> str:
     """How a clause is called in a line of output; escaped."""
-    from softlookup.retrieval.clause_edges import clause_name
+    from softlookup.retrieval.edge_wording import clause_name
 
     return printable_line(clause_name(document.clauses[index]))
 

@@ -61,6 +61,18 @@ class Alert:
             f"{self.remedy}"
         )
 
+    def in_chinese(self) -> str:
+        """The same line in Chinese."""
+        text = ALERT_TEXTS[self.monitor]
+        layers = f"等{self.layers}层" if self.layers > 1 else ""
+        head = "" if self.head is None else f"第{self.head}头"
+        where = "" if self.layer is None else f"（第{self.layer}层{head}{layers}）"
+        detail = f"[{self.detail}]" if self.detail else ""
+        return (
+            f"{self.monitor}{where}：{text.meaning_zh}（{self.value:.3g}，界限{self.threshold:.3g}）{detail}；"
+            f"{text.remedy_zh}"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; a number that is not finite is null."""
         return {

@@ -35,13 +35,20 @@ from softlookup.diagnostics.wording import worded
 from softlookup.errors import ModelError, UsageError
 from softlookup.evidence.assembly import model_summary
 from softlookup.evidence.citation import clause_label
-from softlookup.evidence.question_bank import language_of, question_bank
+from softlookup.evidence.question_bank import Language, language_of, question_bank
 
-_NOT_TESTED = (
-    "whether the answer means what the clause says: values and words only",
-    "near misses: a question about another party or event can look like evidence",
-    "damage of the model's files, which their digests show",
-)
+_NOT_TESTED: dict[Language, tuple[str, ...]] = {
+    "en": (
+        "whether the answer means what the clause says: values and words only",
+        "near misses: a question about another party or event can look like evidence",
+        "damage of the model's files, which their digests show",
+    ),
+    "zh": (
+        "回答与条款含义是否一致：只比较了数值和用词",
+        "近似问题：涉及其他当事人或事项的问题也可能看似有依据",
+        "模型文件是否损坏：由文件摘要检验",
+    ),
+}
 _ROWS = "question tokens; for the answer the rows before each of its tokens"
 
 
@@ -114,7 +121,11 @@ class _Walk:
             self.tests.append(agreement_test(agreed))
             if agreed.agrees:
                 return self.take(unsupported_claim(case, measures, given=False)) or nothing_wrong
-        return self.take(not_selected(case, measures)) or self.take(misread(case, max_new_tokens)) or nothing_wrong
+        return (
+            self.take(not_selected(case, measures))
+            or self.take(misread(case, max_new_tokens, given=self.given))
+            or nothing_wrong
+        )
 
     def _check_evidence(self) -> None:
         profile = self.case.reading.profile
@@ -129,6 +140,9 @@ class _Walk:
         decision = self.measures.decision
         chunk = self.case.reading.chunks[decision.best]
         top = clause_label(self.case.document, chunk.clause) or f"passage {decision.best + 1}"
+        detail = "a passage stands out although nothing is expected to answer"
+        failed = Test("5", "nothing_stands_out", decision.p_value, self.measures.alpha, passed=False, detail=detail)
+        self.tests.append(failed)
         return Hit("blind_spot", "", {"top": top, "p": f"{decision.p_value:.3f}"})
 
 
@@ -149,7 +163,7 @@ def _assembled(walk: _Walk, hit: Hit) -> Diagnosis:
         tests=tuple(walk.tests),
         distractor=_distractor(case, hit),
         run=_run(walk) if walk.model_ran else None,
-        not_tested=_NOT_TESTED,
+        not_tested=_NOT_TESTED[language],
     )
 
 

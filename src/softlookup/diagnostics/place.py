@@ -5,6 +5,7 @@ Not for ranking: a place that is not unique is refused, since a diagnosis of the
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -19,6 +20,13 @@ from softlookup.evidence.citation import clause_label
 NOTHING = ("none", "无")
 # a folded quote shorter than this is in any contract: it names nothing
 _LEAST_QUOTE = 4
+# what is printed like the number of a clause is one, and no quote
+_LABEL = re.compile(
+    r"\s*(?:(?:clause|section|article|paragraph|schedule|exhibit|annex|appendix)\s+)?"
+    r"(?:\d{1,4}(?:\.\d{1,4}){0,6}\.?(?:\([A-Za-z\d]{1,5}\)){0,4}|(?:\([A-Za-z\d]{1,5}\)){1,4}"
+    r"|第[零〇一二三四五六七八九十百千\d]{1,9}[编章节条款项](?:第?[（(]?[零〇一二三四五六七八九十百\d]{1,6}[)）]?[款项]?){0,3})\s*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,8 @@ def expected_place(document: Document, expect: str) -> Place | None:
                 f"{len(clauses)} clauses are printed as {expect!r}", "quote the words of the one that you mean"
             )
         return Place(expect, _trimmed(document.text, clauses[0].span), clauses[0].path or expect, is_quote=False)
+    if _LABEL.fullmatch(expect):  # "12" would be found inside 12,500
+        raise UsageError(f"no clause {_short(expect)!r} in the document", unknown.remedy)
     found = _quoted(document.text, expect)
     if len(found) > 1:
         raise UsageError(f"the words {_short(expect)!r} occur {len(found)} times", "quote more of the sentence")

@@ -21,16 +21,17 @@ def agrees(case: Case, answer: str) -> Agreement:
 
 
 def agreement_test(found: Agreement) -> Test:
-    """The copied-value check as a test."""
+    """The copied-value check as a test: whether there is anything to explain. It fails on no rung."""
+    right = True if found.agrees else None
     if found.words is not None:
         detail = "share of the answer's own words that stand in the expected place (neither names a value)"
-        return Test("4", "copied_words", found.words, None, found.agrees, detail)
+        return Test("-", "copied_words", found.words, None, right, detail)
     detail = "values of the answer that the expected place does not hold"
     if found.strange:
         detail += f": {', '.join(found.strange)}"
     if found.missing:
         detail += f"; the answer has none of the quoted values: {', '.join(found.missing)}"
-    return Test("4", "copied_values", float(len(found.strange) + len(found.missing)), 0.0, found.agrees, detail)
+    return Test("-", "copied_values", float(len(found.strange) + len(found.missing)), 0.0, right, detail)
 
 
 def not_seen(case: Case, measures: Measures) -> Step:
@@ -75,14 +76,16 @@ def not_selected(case: Case, measures: Measures) -> Step:
     return Step(tests, Hit("not_selected", "", facts))
 
 
-def misread(case: Case, max_new_tokens: int) -> Step:
+def misread(case: Case, max_new_tokens: int, *, given: bool) -> Step:
     """4: the place was used and the answer is wrong; the re-ask on it alone tells capacity from length."""
     held = hold(case, max_new_tokens)
     right = agrees(case, held.answer)
     needed = f", with {'; '.join(held.needed)}" if held.needed else ""
     detail = f"the answer on the expected place alone{needed}: {' '.join(held.answer.split())[:200]}"
     test = Test("4", "hold_agrees", float(right.agrees), 1.0, right.agrees, detail)
-    return Step((test,), Hit("misread", "length" if right.agrees else "capacity", {"held": held.answer}))
+    # of a given answer it is not known that the model made it
+    variant = ("given" if given else "length") if right.agrees else "capacity"
+    return Step((test,), Hit("misread", variant, {"held": held.answer}))
 
 
 def unsupported_claim(case: Case, measures: Measures, *, given: bool) -> Step:

@@ -16,11 +16,11 @@ import numpy as np
 from softlookup.diagnostics.alerts import Alert
 from softlookup.diagnostics.baseline import Baseline, outside_share
 from softlookup.diagnostics.head_statistics import HeadStatistics
-from softlookup.documents.label_index import LabelIndex
 from softlookup.documents.model import Document
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_mentions import Mention, english_mentions
-from softlookup.documents.reference_mentions_zh import chinese_mentions
+from softlookup.documents.references.label_index import LabelIndex
+from softlookup.documents.references.mentions import Mention, english_mentions
+from softlookup.documents.references.mentions_zh import chinese_mentions
 
 # share of all heads out of their own healthy range
 HEADS_OUT = 0.25
@@ -32,6 +32,7 @@ REPEATED_SENTENCES = 3
 _SENTENCES = re.compile(r"[\n.;!?。；！？]+")
 _LEADING_LABEL = re.compile(r"^[\s\d.,()（）\-–•*、一二三四五六七八九十]{0,12}")
 _MOST_NAMED = 5
+_LONGEST_CHARACTER = 4  # tokens: a character has at most four bytes in UTF-8
 
 
 class Loop(NamedTuple):
@@ -53,9 +54,19 @@ def symptoms(
 
 
 def answer_pieces(tokenizer: object, ids: Sequence[int]) -> list[str]:
-    """The decoded tokens one by one."""
+    """The decoded tokens one by one; tokens that only together make a character come together.
+
+    Alone each would be U+FFFD, and a line of Chinese would look like one token again and again.
+    """
     decode: Callable[[list[int]], str] = tokenizer.decode  # type: ignore[attr-defined]
-    return [decode([token]) for token in ids]
+    pieces, waiting = [], list[int]()
+    for token in ids:
+        waiting.append(token)
+        piece = decode(waiting)
+        if not piece.endswith("\ufffd") or len(waiting) == _LONGEST_CHARACTER:
+            pieces.append(piece)
+            waiting = []
+    return [*pieces, decode(waiting)] if waiting else pieces
 
 
 def answer_symptoms(pieces: Sequence[str], text: str, document: Document) -> tuple[Alert, ...]:
@@ -100,7 +111,7 @@ def attention_symptoms(layers: Mapping[int, HeadStatistics], baseline: Baseline 
 def repetition_loop(pieces: Sequence[str]) -> Loop | None:
     """A unit of tokens that follows itself: 6 times a single token, 4 times up to four, 3 times longer ones.
 
-    Units without a letter (leaders, ruled lines, zeros of an amount) must come 24 times.
+    Units with digits alone ("1.1.1.1") must come 10 times; without a letter (leaders, ruled lines) or of zeros 24.
     """
     for period in range(1, len(pieces) // 3 + 1):
         run = 0
@@ -120,7 +131,7 @@ def repetition_loop(pieces: Sequence[str]) -> Loop | None:
 
 def _needed(period: int, unit: str) -> int:
     if not any(character.isalpha() for character in unit):
-        return 24
+        return 10 if any(character.isdigit() and character != "0" for character in unit) else 24
     return 6 if period == 1 else 4 if period <= 4 else 3
 
 

@@ -68,6 +68,11 @@ _EN = {
         "While reading the question the model looked at {place}, but its answer goes with {other}.",
         "name the clause or the party in the question, or ask on {place} alone; {other} is the distractor",
     ),
+    "misread given": (
+        ("The model looked at {place}; the answer that was given says otherwise, while the model, asked on that clause "
+        "alone, answers in its words."),
+        "ask again: if the model's own answer is right, the given one came from elsewhere; else feed less",
+    ),
     "misread capacity": (
         ("The model looked at {place} and answered otherwise, also when it was given that clause alone: it does not "
         "read it rightly."),
@@ -152,6 +157,10 @@ _ZH = {
     "not_selected": (
         "阅读问题时模型看到了{place}，但回答与{other}一致。",
         "在问题中写明条款或当事人，或只就{place}提问；干扰条款是{other}",
+    ),
+    "misread given": (
+        "模型看了{place}；所给的回答与之不符，而只给它这一条时，模型的回答与条款用语相符。",
+        "请重新提问：若模型自己的回答正确，则所给回答另有来源；否则请减少送入的文本",
     ),
     "misread capacity": (
         "模型看了{place}，回答仍与之不符；只给它这一条时也是如此：它没有读对该条款。",

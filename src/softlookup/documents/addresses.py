@@ -9,11 +9,11 @@ import difflib
 import re
 import unicodedata
 
-from softlookup.documents.label_index import LabelIndex
-from softlookup.documents.label_titles import TitleIndex
 from softlookup.documents.model import Clause, Document
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_labels import label_key
+from softlookup.documents.references.label_index import LabelIndex
+from softlookup.documents.references.label_titles import TitleIndex
+from softlookup.documents.references.labels import label_key
 from softlookup.errors import UsageError
 
 _SUGGESTED = 5

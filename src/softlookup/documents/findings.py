@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from softlookup.documents.definitions import find_uses, names_party, term_variants
+from softlookup.documents.definitions.find import find_uses, names_party, term_variants
 from softlookup.documents.model import DefinedTerm, Document, Span
 
 FindingKind = Literal[

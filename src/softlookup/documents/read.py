@@ -11,19 +11,19 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from softlookup.documents.definitions import find_definitions
+from softlookup.documents.definitions.find import find_definitions
 from softlookup.documents.file_kinds import GIVE, refuse_foreign
-from softlookup.documents.long_blanks import MARK, with_marks
 from softlookup.documents.model import Document, Source, View
 from softlookup.documents.readers import ReaderResult, ReadOptions
-from softlookup.documents.readers.docx import read_docx
+from softlookup.documents.readers.docx.reader import read_docx
 from softlookup.documents.readers.edgar import is_submission, read_edgar
 from softlookup.documents.readers.encodings import decode
-from softlookup.documents.readers.html import declared_encoding, read_html
+from softlookup.documents.readers.html.reader import declared_encoding, read_html
 from softlookup.documents.readers.markdown import read_markdown
 from softlookup.documents.readers.text import normalise_line_ends, read_plain
-from softlookup.documents.references import find_references
-from softlookup.documents.structure import build_structure
+from softlookup.documents.references.resolve import find_references
+from softlookup.documents.tree.long_blanks import MARK, with_marks
+from softlookup.documents.tree.structure import build_structure
 from softlookup.documents.unused_options import check_options, unused_options
 from softlookup.errors import DocumentError
 
@@ -141,7 +141,7 @@ def _refuse_special(path: Path, name: str) -> None:
 def _read(data: bytes, suffix: str, options: ReadOptions) -> tuple[str, ReaderResult]:
     """Format name and reader result; content decides first, the extension second."""
     if _is_pdf(data):
-        from softlookup.documents.readers.pdf import read_pdf  # numpy is loaded for these files only
+        from softlookup.documents.readers.pdf.reader import read_pdf  # numpy is loaded for these files only
 
         return "pdf", read_pdf(data, options)
     refuse_foreign(data)

@@ -127,7 +127,8 @@ class Answer:
 
     ``answer`` is the model's text, unverified; ``evidence_score`` the calibrated attention score that
     the decision uses; ``p_value`` its rank among off-topic questions on the same document, both None when
-    the model has no attention evidence. ``reasons`` are the parts of ``reason``: why a person should look, remarks.
+    the model has no attention evidence. ``reasons`` are the parts of
+    ``reason``: why a person should look, or what was tested; remarks.
     ``ranked_by`` are the scores whose z-scores give the display order; the decision uses attention alone.
     ``clauses`` are the clauses that the question points to, by attention alone.
     """

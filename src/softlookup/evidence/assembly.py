@@ -29,13 +29,14 @@ from softlookup.evidence.clause_scores import clause_scores
 from softlookup.evidence.near_miss import near_miss_reason, not_mentioned
 from softlookup.evidence.question_bank import Language, language_of
 from softlookup.evidence.reasons import reason
-from softlookup.evidence.values import unsupported_values
+from softlookup.evidence.values import as_written, unsupported_values
 
 if TYPE_CHECKING:
     from softlookup.evidence.profile import HeadProfile
     from softlookup.evidence.reading import QuestionEvidence, Reading
     from softlookup.retrieval.chunks import Chunk
     from softlookup.retrieval.expand import Closure
+    from softlookup.retrieval.passage_search import SearchScores
     from softlookup.runtime.load import ModelSource
     from softlookup.runtime.prefilled import Decoded
 
@@ -62,18 +63,13 @@ def assemble_answer(
     question: str,
     evidence: QuestionEvidence,
     decoded: Decoded,
-    lexical: npt.NDArray[np.float64],
+    search: SearchScores,
     run: RunFacts,
-    semantic: npt.NDArray[np.float64] | None = None,
 ) -> Answer:
-    """The answer object. ``lexical`` [all passages of the document] are BM25 scores of the question.
-
-    ``semantic`` are its similarities of embeddings, alike, None without them.
-    """
+    """The answer object. ``search`` are the scores of all passages of the document for the question."""
     strategy, alpha, language = run.strategy, run.alpha, language_of(question)
     chunks, decision = reading.chunks, evidence.decision
-    places = [chunk.index for chunk in chunks]
-    fused = fused_scores(evidence.scores, lexical[places], None if semantic is None else semantic[places])
+    fused = fused_scores(evidence.scores, search.of([chunk.index for chunk in chunks]))
     cited: tuple[Citation, ...] = ()
     added: tuple[Citation, ...] = ()
     reasons: list[str] = []
@@ -91,7 +87,9 @@ def assemble_answer(
         reasons += _override_reasons(document, cited, language)
         invented = unsupported_values(decoded.text, [citation.quote for citation in (*cited, *added)])
         if invented:
-            reasons.append(reason("unsupported", language, values=_listed(invented, language)))
+            reasons.append(
+                reason("unsupported", language, values=_listed(as_written(decoded.text, invented), language))
+            )
         missing = not_mentioned(question, _cited_texts(document, cited, added), document.text)
         if missing:
             reasons.append(near_miss_reason(missing, language))
@@ -102,13 +100,14 @@ def assemble_answer(
     reasons += _run_reasons(document, run, language, found=decision.found)
     if not reading.profile.profiled:
         reasons.append(reason("not_profiled", language))
+    said = reasons or [_found_reason(decision.p_value, reading, language)]
     tokens_read = reading.prefilled.prefix.document[1] - reading.prefilled.prefix.document[0]
     loaded, template = reading.prefilled.loaded, reading.prefilled.template
     return Answer(
         question=question,
         outcome=outcome,
         needs_review=bool(reasons),
-        reason="; ".join([*(reasons or [_found_reason(decision.p_value, reading, language)]), *remarks]),
+        reason="; ".join([*said, *remarks]),
         answer=decoded.text if decision.found else "",
         p_value=round(decision.p_value, 4),
         alpha=alpha,
@@ -123,9 +122,9 @@ def assemble_answer(
         ),
         model=model_summary(loaded.source, template.sha256, reading.profile),
         seconds=_rounded(run.seconds),
-        reasons=(*reasons, *remarks),
+        reasons=(*said, *remarks),
         clauses=clause_scores(document, chunks, evidence.scores, decision),
-        ranked_by=("attention", "bm25") if semantic is None else ("attention", "bm25", "embeddings"),
+        ranked_by=("attention", "bm25") if search.semantic is None else ("attention", "bm25", "embeddings"),
     )
 
 

@@ -11,9 +11,16 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from softlookup.evidence.near_miss_words import EVENTS_EN, EVENTS_ZH, NO_NAMES, ROLES_EN, ROLES_ZH
+from softlookup.evidence.near_miss_words import (
+    EVENTS_EN,
+    EVENTS_ZH,
+    NO_NAMES,
+    ROLES_EN,
+    ROLES_ZH,
+    is_no_other_party,
+)
 from softlookup.evidence.question_bank import Language, language_of
-from softlookup.evidence.values import values_in, values_spelled
+from softlookup.evidence.values import as_written, values_in, values_spelled
 
 # clauses that speak of everybody: any party is mentioned
 _EVERYBODY_EN = re.compile(
@@ -43,7 +50,8 @@ def not_mentioned(question: str, cited: Sequence[str], document: str) -> tuple[s
     """Words of ``question`` for a party, event, name or amount that none of the ``cited`` texts mentions.
 
     ``cited`` are the cited clauses, with headings, and what their closure added. ``document`` is the whole text: a
-    role or name counts only if the document uses it elsewhere, for otherwise the question is in its own words.
+    name or a general role counts only if the document uses it elsewhere, for otherwise the question is in its own
+    words; a guarantor or a third lettered party that no clause names counts in any case.
     """
     if not cited:
         return ()
@@ -51,7 +59,7 @@ def not_mentioned(question: str, cited: Sequence[str], document: str) -> tuple[s
     told = _plain("\n".join(cited))
     known = values_spelled(told)
     amounts = (value for value in values_in(asked) - known if not value.startswith("month"))
-    found = sorted(value for value in amounts if float(value) >= _SMALLEST_AMOUNT)
+    found = list(as_written(asked, sorted(value for value in amounts if float(value) >= _SMALLEST_AMOUNT)))
     language = language_of(question)
     if language_of(told) == language:
         kinds = _missing_zh(asked, told, document) if language == "zh" else _missing_en(asked, told, document)
@@ -97,7 +105,8 @@ def _roles_en(asked: str, words: set[str], document: str) -> Finds:
     found = []
     for match in _WORD.finditer(asked):
         group = next((group for group in ROLES_EN if _singular(match.group().lower()) in group), ())
-        if any(_mentions(everywhere, member) for member in group):
+        # a generic word for a party may stand for a role that the document calls otherwise
+        if is_no_other_party(group) or any(_mentions(everywhere, member) for member in group):
             found.append((match.group(), any(_mentions(words, member) for member in group)))
     return found
 
@@ -124,11 +133,13 @@ def _roles_of(name: str, document: str) -> list[str]:
 def _missing_zh(asked: str, told: str, document: str) -> tuple[Finds, Finds]:
     parties: Finds = []
     if _EVERYBODY_ZH.search(told) is None:
-        parties = [(word, word in told) for word in _LETTERED_ZH.findall(asked) if word in document]
+        lettered = _LETTERED_ZH.search(document) is not None
+        parties = [(word, word in told) for word in _LETTERED_ZH.findall(asked) if lettered]
         if _LETTERED_ZH.search(told) is None:  # a role may be one of them: the words cannot tell
             for group in ROLES_ZH:
                 named = _found_zh(asked, group)
-                if named is not None and _found_zh(document, group) is not None:
+                known = is_no_other_party(group) and _LETTERED_ZH.search(document) is None
+                if named is not None and (known or _found_zh(document, group) is not None):
                     parties.append((named, _found_zh(told, group) is not None))
     events = []
     for asks, mentions in EVENTS_ZH:

@@ -52,6 +52,13 @@ _ROLES_ZH = """
 托运人 托运方
 监理人 监理
 """
+# nobody calls another party so: a document that names none of the group has no such party
+_NO_OTHER_PARTY = frozenset(
+    {
+        "landlord", "tenant", "franchisor", "franchisee", "guarantor", "insurer", "insured", "trustee", "bailee",
+        "出租人", "承租人", "保证人", "承运人", "托运人", "监理人",
+    }
+)  # fmt: skip
 # stems; behind the bar those that mention an event without asking for it ("when does it end?" asks for any duration);
 # "changeofcontrol" is one word here, for "control" alone is no event
 _EVENTS_EN = """
@@ -113,3 +120,8 @@ ROLES_EN, ROLES_ZH = _groups(_ROLES_EN), _groups(_ROLES_ZH)
 EVENTS_EN, EVENTS_ZH = _events(_EVENTS_EN), _events(_EVENTS_ZH)
 # words that are capitalised in contracts and name nobody
 NO_NAMES = frozenset(_NO_NAMES.split())
+
+
+def is_no_other_party(group: Group) -> bool:
+    """Whether the words of ``group`` mean one kind of party only, so that a document without them has none."""
+    return not _NO_OTHER_PARTY.isdisjoint(group)

@@ -7,6 +7,7 @@ Chinese numerals as digits ("thirty" -> "30", "三十" -> "30"); units and perce
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 
 _WORDS = {
@@ -42,6 +43,8 @@ _HAN_SCALES = {
     "万": 10_000,
     "亿": 100_000_000,
 }
+# "1." or "2)" at the start of a line, and "1.1" before a capital: numbers of a list, not of a contract
+_LIST_LABEL = re.compile(r"(?m)^[ \t]*(?:\(?\d{1,2}[.)](?=\s|$)|\d(?:\.\d){1,3}\.?(?=\s+[A-Z\u4e00-\u9fff]))")
 _FULL_WIDTH = str.maketrans("０１２３４５６７８９．，％", "0123456789.,%")
 
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
@@ -61,37 +64,49 @@ _MONTH_DATE = re.compile(
 
 def values_in(text: str) -> frozenset[str]:
     """Canonical numbers in ``text``; the month of a written date counts as its name ("march")."""
-    return _values(text, alone=False)
+    return frozenset(_values(text, alone=False))
 
 
-def _values(text: str, *, alone: bool) -> frozenset[str]:
-    """``alone``: count "one", 一 and 十 that stand alone too, which are seldom, but sometimes, numbers."""
+def as_written(text: str, values: Iterable[str]) -> tuple[str, ...]:
+    """Canonical ``values`` as ``text`` writes them ("95万" for 950000), in their order; unchanged where it does not."""
+    written = _values(text, alone=True)
+    return tuple(written.get(value, value) for value in values)
+
+
+def _values(text: str, *, alone: bool) -> dict[str, str]:
+    """Canonical number -> how it is written, the first time.
+
+    ``alone``: count "one", 一 and 十 that stand alone too, which are seldom, but sometimes, numbers.
+    """
     text = text.translate(_FULL_WIDTH)
-    found = {_scaled(match) for match in _SCALED.finditer(text)}
+    found: dict[str, str] = {}
+    for match in _SCALED.finditer(text):
+        found.setdefault(_scaled(match), match.group())
     if not alone:  # of a source the bare digits count too: an answer may leave out the scale
         text = _SCALED.sub(" ", text)
-    found |= {_canonical(match.group()) for match in _DIGITS.finditer(text)}
-    found |= {
-        str(value) for match in _WORD_NUMBER.finditer(text) if (value := _from_words(match.group(), alone)) is not None
-    }
-    found |= {
-        str(value) for match in _HAN_NUMBER.finditer(text) if (value := _from_han(match.group(), alone)) is not None
-    }
+    for match in _DIGITS.finditer(text):
+        found.setdefault(_canonical(match.group()), match.group())
+    for match in _WORD_NUMBER.finditer(text):
+        if (value := _from_words(match.group(), alone)) is not None:
+            found.setdefault(str(value), match.group())
+    for match in _HAN_NUMBER.finditer(text):
+        if (value := _from_han(match.group(), alone)) is not None:
+            found.setdefault(str(value), match.group())
     for match in _MONTH_DATE.finditer(text):
         if match.group(1) or match.group(3):  # "may" alone is a verb
-            found.add(f"month {_MONTHS[match.group(2).lower()]}")
-    return frozenset(found)
+            found.setdefault(f"month {_MONTHS[match.group(2).lower()]}", match.group())
+    return found
 
 
 def values_spelled(text: str) -> frozenset[str]:
     """The same with "one", 一 and 十 that stand alone: everything that can support a number, as in a source."""
-    return _values(text, alone=True)
+    return frozenset(_values(text, alone=True))
 
 
 def unsupported_values(answer: str, passages: list[str]) -> tuple[str, ...]:
-    """Canonical numbers of ``answer`` that occur in none of ``passages``, sorted."""
+    """Canonical numbers of ``answer`` that occur in none of ``passages``, sorted; list numbers do not count."""
     known = frozenset().union(*(values_spelled(passage) for passage in passages)) if passages else frozenset()
-    return tuple(sorted(values_in(answer) - known))
+    return tuple(sorted(values_in(_LIST_LABEL.sub(" ", answer)) - known))
 
 
 def _scaled(match: re.Match[str]) -> str:

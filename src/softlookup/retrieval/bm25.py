@@ -108,6 +108,7 @@ class BM25Index:
         self._starts = np.searchsorted(term, np.arange(len(self._vocabulary) + 1))
         containing = np.diff(self._starts)
         idf = np.log1p((self._size - containing + 0.5) / (containing + 0.5))
+        self._idf = idf
         average = lengths.mean() if lengths.sum() else 1.0
         norms = k1 * (1 - b + b * lengths / average)
         self._gains = idf[term] * frequency * (k1 + 1) / (frequency + norms[self._rows])
@@ -133,3 +134,18 @@ class BM25Index:
             place = slice(self._starts[number], self._starts[number + 1])
             result[self._rows[place]] += self._gains[place] * frequency * weight
         return result
+
+    def ceiling(self, query: str) -> float:
+        """What a text that holds every word of ``query`` once, at average length, would score; above 0.
+
+        A score divided by it says how much of the question's words a text holds, which scores of one question among
+        each other do not: words that no text holds count here, and there nowhere.
+        """
+        total = 0.0
+        for term in set(tokens(query)):
+            if len(term) == 1 and _CJK.match(term):
+                continue  # its bigrams count
+            number = self._vocabulary.get(term)
+            idf = np.log1p((self._size + 0.5) / 0.5) if number is None else self._idf[number]
+            total += float(idf) * (_FRAME_WEIGHT if term in FRAME_TERMS else 1.0)
+        return max(total, 1e-6)

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from softlookup.documents.long_blanks import with_marks
 from softlookup.documents.model import Clause, Document, Span
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_labels import STRUCTURE_KINDS, label_key
+from softlookup.documents.references.labels import STRUCTURE_KINDS, label_key
+from softlookup.documents.tree.long_blanks import with_marks
 from softlookup.errors import UsageError
 
 MAX_CHARS = 600

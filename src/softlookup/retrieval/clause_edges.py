@@ -13,11 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from softlookup.documents.definitions import TermUse, definition_spans, names_party, term_variants
-from softlookup.documents.model import Clause, CrossReference, Document, ReferenceEffect, Span
+from softlookup.documents.definitions.find import TermUse, definition_spans, names_party, term_variants
+from softlookup.documents.model import CrossReference, Document, ReferenceEffect, Span
 from softlookup.documents.positions import ClausePositions
-from softlookup.documents.reference_effects import is_anaphor, reference_lists
-from softlookup.documents.reference_labels import label_key
+from softlookup.documents.references.effects import is_anaphor, reference_lists
+from softlookup.documents.references.labels import label_key
+from softlookup.retrieval.edge_wording import EdgeWording
 
 EdgeKind = Literal[
     "defines", "refers", "subject_to", "overrides", "exception_to", "same_as_preceding", "schedule_of"
@@ -45,18 +46,6 @@ _RANK_ANAPHOR = 1
 _RANK_SCHEDULE = 3
 _RANK_TERM = 4
 STRONG_RANK = 2  # edges of this rank or less are followed further
-_WORDS_OUT: dict[ReferenceEffect, str] = {
-    "refers": "{source} refers to it",
-    "subject_to": "{source} is subject to it",
-    "overrides": "{source} overrides it",
-    "exception_to": "{source} makes it an exception",
-    "same_as_preceding": "{source} applies it likewise",
-}
-_WORDS_BACK: dict[ReferenceEffect, str] = {
-    "subject_to": "is subject to {source}",
-    "overrides": "overrides {source}",
-    "exception_to": "excepts {source}",
-}
 
 
 class Edge(NamedTuple):
@@ -93,12 +82,13 @@ class ClauseEdges:
     def __init__(self, document: Document) -> None:
         self.document = document
         self._positions = ClausePositions(document.clauses)
+        self._words = EdgeWording(document.text)
         self._defining = definition_spans(document.text, document.terms)
         self._references = sorted(document.references, key=lambda reference: reference.span)
         self._reference_starts = [reference.span.start for reference in self._references]
         self._pointing_at: dict[int, list[CrossReference]] = defaultdict(list)
         for reference in self._references:
-            for target in reference.targets if reference.effect in _WORDS_BACK else ():
+            for target in reference.targets if reference.effect in _RANK_BACK else ():
                 if len(self._pointing_at[target]) < _MOST_INCOMING:
                     self._pointing_at[target].append(reference)
         self._brings_in = self._schedule_sources()
@@ -168,11 +158,10 @@ class ClauseEdges:
 
     def _outgoing(self, place: Place) -> Iterator[Edge]:
         clause = place.clause
-        name = clause_name(self.document.clauses[clause])
         above = {around.index for around in self._positions.lineage(clause)}
         for reference in self.said(place):
             if is_anaphor(reference):
-                yield from self._anaphor(reference, clause, name)
+                yield from self._anaphor(reference, clause)
                 continue
             if reference.span in self._listed:
                 continue
@@ -180,10 +169,10 @@ class ClauseEdges:
                 if target in above:
                     continue  # "this clause" says where the reader is
                 span, partial = self._contribution(target)
-                why = _WORDS_OUT[reference.effect].format(source=name)
+                why = self._words.said(reference.effect, self.document.clauses[clause])
                 yield Edge(_RANK[reference.effect], target, why, reference.effect, clause, span, partial)
 
-    def _anaphor(self, reference: CrossReference, clause: int, name: str) -> Iterator[Edge]:
+    def _anaphor(self, reference: CrossReference, clause: int) -> Iterator[Edge]:
         words = self.document.text[reference.span.start : reference.span.end]
         if _BOILERPLATE.fullmatch(re.sub(r"^\w+\s+|^[该此上前]\w?[等述类]?", "", words)):
             return
@@ -194,7 +183,7 @@ class ClauseEdges:
             return
         for target in reference.targets:
             span, partial = self._contribution(target)
-            why = f'defines what {name} calls "{words}"'
+            why = self._words.called(self.document.clauses[clause], words)
             yield Edge(_RANK_ANAPHOR, target, why, "defines", clause, span, partial)
 
     def _incoming(self, clause: int) -> Iterator[Edge]:
@@ -203,7 +192,7 @@ class ClauseEdges:
             for reference in self._pointing_at.get(target.index, ()):
                 if reference.source_clause != clause:
                     span, partial = self._contribution(reference.source_clause)
-                    why = _WORDS_BACK[reference.effect].format(source=clause_name(target))
+                    why = self._words.said_back(reference.effect, target)
                     rank = _RANK_BACK[reference.effect] + (0.5 if target.index != clause else 0)
                     yield Edge(
                         rank, reference.source_clause, why, reference.effect, clause, span, partial, reverse=True
@@ -215,7 +204,7 @@ class ClauseEdges:
             reference = self._brings_in.get(around.index)
             if reference is not None:
                 span, partial = self._contribution(reference.source_clause)
-                why = f"brings in {clause_name(around)}"
+                why = self._words.brings_in(around)
                 yield Edge(
                     _RANK_SCHEDULE, reference.source_clause, why, "schedule_of", clause, span, partial, reverse=True
                 )
@@ -248,14 +237,14 @@ class ClauseEdges:
             pointers = [r for r in self.said(Place(defined.clause, span)) if r.status == "resolved" and r.targets]
             for target in pointers[0].targets[:1] if pointers else ():
                 span, partial = self._given(defined.term, target)
-                why = f'gives the meaning of "{defined.term}"'
+                why = self._words.gives_meaning(defined.term)
                 yield Edge(rank, target, why, "defines", source, span, partial)
                 return
         elif len(self._terms_of[defined.clause]) == 1:
             whole, _ = self._contribution(defined.clause)
             # a clause that defines this term alone comes with its list
             span = whole if len(whole) <= _DEFINING_CLAUSE else span
-        yield Edge(rank, defined.clause, f'defines "{defined.term}"', "defines", source, span, partial)
+        yield Edge(rank, defined.clause, self._words.defines(defined.term), "defines", source, span, partial)
 
     def _given(self, name: str, target: int) -> tuple[Span, bool]:
         """Text of clause ``target`` that gives the meaning of ``name``: all of it when it is short."""
@@ -284,11 +273,3 @@ class ClauseEdges:
         stop = self.document.text.rfind("\n", span.start + 1, span.start + WHOLE_CLAUSE)
         stop = stop if stop > span.start + WHOLE_CLAUSE // 2 else span.start + WHOLE_CLAUSE
         return Span(span.start, stop), True
-
-
-def clause_name(clause: Clause) -> str:
-    """How a clause is called in a reason: "clause 8.2", "Section 4", "第三条", or by its heading or place."""
-    label = clause.path or clause.number
-    if not label:
-        return f'"{clause.heading[:40]}"' if clause.heading else f"unnumbered clause {clause.index}"
-    return f"clause {label}" if label[0].isdigit() or label[0] in "(（" else label

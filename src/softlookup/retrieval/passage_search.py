@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -20,6 +21,26 @@ class Encoder(Protocol):
 
     def knows(self, text: str) -> bool:
         """Whether ``text`` is made of words that the encoder has learned."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchScores:
+    """Scores of all passages of a document for one question.
+
+    ``lexical`` [passages] BM25, of which ``ceiling`` is what a passage with every word of the question would score;
+    ``semantic`` [passages] cosine of embeddings, None without a fitting encoder.
+    """
+
+    lexical: NDArray[np.float64]
+    ceiling: float = 1.0
+    semantic: NDArray[np.float64] | None = None
+
+    def of(self, places: Sequence[int]) -> SearchScores:
+        """Those of some passages."""
+        chosen = list(places)
+        return SearchScores(
+            self.lexical[chosen], self.ceiling, None if self.semantic is None else self.semantic[chosen]
+        )
 
 
 class PassageSearch:
@@ -43,6 +64,10 @@ class PassageSearch:
             self._vectors = self._encoder.encode(self._texts)
         result: NDArray[np.float64] = self._vectors @ self._encoder.encode([question])[0]
         return result
+
+    def scores(self, question: str) -> SearchScores:
+        """Everything that is known of the passages without reading them with the model."""
+        return SearchScores(self.lexical.scores(question), self.lexical.ceiling(question), self.similarities(question))
 
     def ranking(self, question: str) -> NDArray[np.float64]:
         """Scores [passages], not negative, by which clauses are retrieved for ``question``."""

@@ -7,6 +7,7 @@ sentence-transformers models of the all-MiniLM family are made to be read (their
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ class SentenceEncoder:
         self.name = folder.resolve().parent.name if folder.name == "model" else folder.resolve().name
         if not any(folder.glob("*.safetensors")):
             raise ModelError(f"the embedding model {folder} has no safetensors file", "pickled weights are refused")
+        _check_encoder(folder, self.name)
         with quiet_transformers():
             from transformers import AutoModel, AutoTokenizer
 
@@ -96,3 +98,17 @@ class SentenceEncoder:
             mean = (hidden * weight).sum(dim=1) / weight.sum(dim=1).clamp_min(1)
             found.append(torch.nn.functional.normalize(mean, dim=-1).double().numpy())
         return np.concatenate(found) if found else np.zeros((0, 0))
+
+
+def _check_encoder(folder: Path, name: str) -> None:
+    """A language model that writes would be pooled without complaint, and rank badly."""
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"the embedding model {name} has no readable config.json", "fetch it again") from error
+    kinds = [str(kind) for kind in config.get("architectures") or ()] if isinstance(config, dict) else []
+    if not kinds or any("CausalLM" in kind or "ForConditionalGeneration" in kind for kind in kinds):
+        raise ModelError(
+            f"{name} is no sentence encoder ({', '.join(kinds) or 'no architecture stated'})",
+            "pass the folder of an encoder such as all-MiniLM-L6-v2, or 'auto'",
+        )

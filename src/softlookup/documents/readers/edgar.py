@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from softlookup.documents.model import CoverageRow
 from softlookup.documents.readers import DEFAULTS, ReaderResult, ReadOptions
 from softlookup.documents.readers.edgar_text import read_edgar_text
-from softlookup.documents.readers.html import read_html
+from softlookup.documents.readers.html.reader import read_html
 from softlookup.documents.readers.text import normalise_line_ends
 from softlookup.errors import DocumentError
 

@@ -1,0 +1,1 @@
+"""Defined terms: where they are defined, under which names, and what they cover."""

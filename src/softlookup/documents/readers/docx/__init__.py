@@ -1,0 +1,1 @@
+"""Word files: numbering as Word prints it, revisions, fields, notes, tables."""

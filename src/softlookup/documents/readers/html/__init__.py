@@ -1,0 +1,1 @@
+"""HTML files: shown text, lists, tables and counters."""

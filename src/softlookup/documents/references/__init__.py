@@ -1,0 +1,1 @@
+"""Cross-references: found, read, and led to the clauses they name."""

@@ -1,0 +1,152 @@
+"""What the model reads of one document: the whole of it or retrieved clauses, prefilled; keeps the time it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softlookup.cost.strategy import RESERVED_TOKENS, Strategy, choose_strategy
+from softlookup.documents.model import Document, Span
+from softlookup.errors import CapacityError, ModelError
+from softlookup.evidence.question_bank import language_of, question_bank
+from softlookup.retrieval.bm25 import BM25Index
+from softlookup.retrieval.chunks import Chunk, passages, without_contents
+from softlookup.retrieval.context import Context, full_context, select_context
+from softlookup.retrieval.passage_search import PassageSearch
+from softlookup.session.options import DEFAULT_ANSWER_TOKENS
+
+if TYPE_CHECKING:
+    from softlookup.evidence.profile import HeadProfile
+    from softlookup.evidence.reading import Reading
+    from softlookup.runtime.observation import LayerObservation
+    from softlookup.session.session import Session
+
+
+class Readings:
+    """Readings of one document with the model of a session; the full one is made once."""
+
+    def __init__(self, session: Session, document: Document, read_seconds: float) -> None:
+        self.session = session
+        self.document = document
+        self._full: Reading | None = None
+        # time spent since the last answer on work that later questions reuse
+        self._pending = {"read": read_seconds}
+
+    @cached_property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """Passages of at most 600 characters: the unit of ranking and citing."""
+        return passages(self.document)
+
+    @cached_property
+    def search(self) -> PassageSearch:
+        """Search over the passages by words and, where an encoder was named, by embeddings."""
+        texts = [self.document.text[chunk.span.start : chunk.span.end] for chunk in self.chunks]
+        return PassageSearch(texts, self.session.encoder)
+
+    @property
+    def lexical(self) -> BM25Index:
+        """BM25 index over the passages."""
+        return self.search.lexical
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """How the document is read, decided from token counts alone; loads no model."""
+        window = self.session.source.window
+        tokens = self.session.count_tokens(self.document.text)
+        try:
+            return choose_strategy(
+                tokens,
+                window,
+                max_context_tokens=self.session.options.max_context_tokens,
+                reserved=RESERVED_TOKENS + max(0, self.session.options.max_answer_tokens - DEFAULT_ANSWER_TOKENS),
+            )
+        except ValueError as error:
+            raise CapacityError(str(error), "use a model with a longer window") from error
+
+    def reading(self, questions: Sequence[str]) -> Reading:
+        """The context that the model reads for ``questions``, prefilled; the full document is read once only."""
+        if self.strategy.strategy == "full_context":
+            return self.full()
+        return self.read(self.retrieve(questions))
+
+    def full(self, *, measured: bool = False) -> Reading:
+        """The reading of the whole document; ``measured`` as in :meth:`read`."""
+        if self._full is None:
+            self._full = self.read(full_context(self.document), measured=measured)
+        return self._full
+
+    def retrieve(self, questions: Sequence[str]) -> Context:
+        """Clauses for the questions and for the off-topic bank, in turn.
+
+        The off-topic questions get their best passages too: on a context chosen for the user's words
+        alone they would have no chance, and the p-value would flatter every question.
+        """
+        rankings = [self.search.ranking(question) for question in questions]
+        bank = question_bank(language_of(questions[0]), self.session.options.alpha)
+        background = [self.lexical.scores(question) for question in bank.compared]
+        # the fourth power lets each question's best passage come before any second best
+        best = np.sum([(scores / (scores.max() or 1.0)) ** 4 for scores in background], axis=0)
+        return select_context(
+            self.document,
+            self.chunks,
+            [*rankings, best],
+            count_tokens=self.session.count_tokens,
+            max_context_tokens=self.strategy.context_tokens,
+        )
+
+    def read(self, context: Context, *, measured: bool = False) -> Reading:
+        """Prefill ``context``; ``measured``: no number of an earlier run, since this run's health is in question."""
+        start = time.perf_counter()
+        from softlookup.evidence.reading import Reading
+        from softlookup.runtime.prefilled import prefill
+
+        session = self.session
+        loaded, template = session.loaded, session.template
+        # the import of torch and transformers is part of what loading costs; 0 once the model is there
+        self.spend("load", start)
+        start = time.perf_counter()
+        prefilled = prefill(loaded, template, context.text, progress=session.progress)
+        self.spend("prefill", start)
+        # a table of contents names every topic and answers none
+        ranked = without_contents(self.document, self.chunks)
+        return Reading(prefilled, context, ranked, session.profile, cached=session.options.cache and not measured)
+
+    def observed(self, question: str) -> tuple[Reading, Mapping[int, LayerObservation] | None]:
+        """A new reading, and the column sums of its prefill; None for these where observation is refused."""
+        from softlookup.attention.stats import StatsRequest
+        from softlookup.runtime.observe import observe
+
+        full = self.strategy.strategy == "full_context"
+        context = full_context(self.document) if full else self.retrieve([question])
+        request = StatsRequest(lse=False, entropy=False, max_weight=False, argmax=False, sink_mass=None, key_mass=True)
+        try:
+            with observe(self.session.loaded, request) as run:
+                return self.read(context, measured=True), run.layers
+        except ModelError:  # NaN among them: what the question's rows show is told by the monitors
+            return self.read(context, measured=True), None
+
+    def rank(self, question: str, span: Span) -> int:
+        """Rank from 1 of the best passage of ``span`` by the words of ``question``."""
+        scores = self.lexical.scores(question)
+        best = max((scores[i] for i, chunk in enumerate(self.chunks) if chunk.span.overlap(span)), default=-1.0)
+        return 1 + int((scores > best).sum())
+
+    def profile(self) -> HeadProfile:
+        """The session's profile; what loading the model for it costs is counted."""
+        start = time.perf_counter()
+        profile = self.session.profile
+        self.spend("load", start)
+        return profile
+
+    def spend(self, phase: str, start: float) -> None:
+        """Count the seconds since ``start`` (of ``time.perf_counter``) for ``phase``."""
+        self._pending[phase] = self._pending.get(phase, 0.0) + time.perf_counter() - start
+
+    def take_seconds(self) -> dict[str, float]:
+        """Seconds per phase since the last answer; the next answer does not count them again."""
+        spent, self._pending = self._pending, {}
+        return spent
