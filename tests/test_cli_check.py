@@ -18,6 +18,7 @@ def right(q, k, v, causal=False):
     return e / e.sum(-1, keepdims=True) @ v
 
 def wrong(q, k, v, causal=False):
+    print("noise")
     return right(q * np.sqrt(q.shape[-1]).astype(q.dtype), k, v, causal)
 
 def broken(q, k, v):
@@ -52,7 +53,8 @@ def test_a_wrong_function_is_named_with_a_script(module, capsys):
 def test_json_holds_the_finding(module, capsys):
     assert main(["check", f"{module}:wrong", "--json", "--budget", "20s"]) == 1
     found = json.loads(capsys.readouterr().out)
-    assert [finding["code"] for finding in found["findings"] if finding["severity"] != "info"] == ["scale.missing"]
+    serious = [finding["code"] for finding in found["findings"] if finding["severity"] != "info"]
+    assert serious == ["scale.missing"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""check_fn: libraries conform, mistakes get their name with a script that shows them, and what has no name gets none."""
+"""check_fn: libraries conform, mistakes get their name with a script that shows them; what has no name gets none."""
 
 import io
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
+from torch.nn.functional import scaled_dot_product_attention
 
 from softlookup.attention import attention
 from softlookup.conformance import Adapter, check_fn, find_contract
@@ -19,7 +19,7 @@ from softlookup.errors import UsageError
 
 
 def own(implementation):
-    def attend(query, key, value, causal=False, mask=None, scale=None, softcap=None, sinks=None, window=None):
+    def attend(query, key, value, *, causal=False, mask=None, scale=None, softcap=None, sinks=None, window=None):
         return attention(
             query, key, value, causal=causal, mask=mask, scale=scale, softcap=softcap, sinks=sinks,
             sliding_window=window, impl=implementation,
@@ -33,13 +33,13 @@ def keys(report):
 
 
 def test_torch_conforms_to_its_contract():
-    report = check_fn(F.scaled_dot_product_attention, "torch_sdpa")
+    report = check_fn(scaled_dot_product_attention, "torch_sdpa")
     assert report.conforms, str(report)
     assert report.environment["torch"]
 
 
 def test_torch_does_not_conform_to_another_alignment():
-    report = check_fn(F.scaled_dot_product_attention, find_contract("torch_sdpa").but(causal_align="bottom_right"))
+    report = check_fn(scaled_dot_product_attention, find_contract("torch_sdpa").but(causal_align="bottom_right"))
     assert [finding.code for finding in report.serious] == ["causal.align=top_left(want=bottom_right)"]
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 
 from softlookup.conformance import Adapter, check_fn
 from softlookup.conformance.planted import infra
@@ -105,9 +104,8 @@ def test_a_fixed_dtype():
     def attend(q, k, v, is_causal=False):
         if q.dtype != torch.float16:
             raise RuntimeError("only float16")
-        return F.scaled_dot_product_attention(
-            q.float(), k.float(), v.float(), is_causal=is_causal, enable_gqa=True
-        ).half()
+        q, k, v = q.float(), k.float(), v.float()
+        return scaled_dot_product_attention(q, k, v, is_causal=is_causal, enable_gqa=True).half()
 
     assert check_fn(attend, "torch_sdpa").conforms
 
@@ -121,6 +119,27 @@ def test_other_layouts():
 
     assert check_fn(attend, adapter=Adapter(layout="bthd")).conforms
     assert one(check_fn(attend)).key == "heads.layout"
+
+
+def test_masks_and_windows_of_another_form():
+    def flat_mask(q, k, v, mask=None):
+        if mask is not None and mask.ndim != 2:
+            raise ValueError("mask must be [Tq, Tk]")
+        return RIGHT(q, k, v, mask=None if mask is None else mask[None, None])
+
+    def pair(q, k, v, causal=False, window=None):
+        return RIGHT(q, k, v, causal, window=None if window is None else window[0] + 1)
+
+    def pair_too_wide(q, k, v, causal=False, window=None):
+        return RIGHT(q, k, v, causal, window=None if window is None else window[0] + 2)
+
+    report = check_fn(flat_mask)
+    asked = {probe.id: probe.status for probe in report.probes}
+    assert report.conforms
+    assert (asked["dead_row.mask"], asked["mask.padding"]) == ("untestable", "untestable")
+    assert asked["hidden.high_mask"] == "pass"
+    assert check_fn(pair).conforms
+    assert one(check_fn(pair_too_wide)).code == "window.size=W+1"
 
 
 def test_a_function_that_is_always_causal():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import re
 import sys
@@ -55,15 +56,17 @@ def check(options: argparse.Namespace) -> ExitCode:
     contract = find_contract(options.contract)
     budget = _seconds(options.budget)
     try:
-        function = _loaded(options.function)
-        adapter = _loaded(options.adapter) if options.adapter else Adapter(always_causal=options.causal)
+        with contextlib.redirect_stdout(sys.stderr):  # what the module prints is not the result
+            function = _loaded(options.function)
+            adapter = _loaded(options.adapter) if options.adapter else Adapter(always_causal=options.causal)
     except (ImportError, AttributeError) as error:
         sys.stderr.write(f"softlookup: could not test: {type(error).__name__}: {error}\n")
         return _COULD_NOT_TEST
     if not isinstance(adapter, Adapter):
         raise UsageError(f"--adapter must name an Adapter, got {type(adapter).__name__}", "see docs/conformance.md")
     run: Any = check_rope if options.rope else check_fn
-    report = run(function, contract, adapter=adapter, name=options.function, budget=budget)
+    with contextlib.redirect_stdout(sys.stderr):
+        report = run(function, contract, adapter=adapter, name=options.function, budget=budget)
     _write(report.to_dict() if options.json else str(report))
     if report.problem:
         return _COULD_NOT_TEST

@@ -18,6 +18,8 @@ class Arguments:
     def __init__(self, signature: Signature, contract: Contract, adapter: Adapter, framework: str) -> None:
         self.signature, self.contract, self.adapter, self.framework = signature, contract, adapter, framework
         self.layout = adapter.layout or contract.layout
+        self.window_form: str = contract.window
+        self.mask_form = "b1qk"
 
     def build(self, case: Case, *, strided: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
         """Tensors by name, keywords by name. ``strided``: tensors are views into swapped memory."""
@@ -82,7 +84,7 @@ class Arguments:
         if case.alibi:
             found["alibi"] = True
         if case.window is not None:
-            found["window"] = case.window if self.contract.window == "left_right" else case.window[0] + 1
+            found["window"] = case.window if self.window_form == "left_right" else case.window[0] + 1
         for name in ("kv_len", "segments"):
             if getattr(case, name) is not None:
                 found[name] = to_framework(np.asarray(getattr(case, name), dtype=np.int64), self.framework, None)
@@ -101,12 +103,26 @@ class Arguments:
             mask = np.where(mask, 0.0, self._lowest(dtype))
         elif mask is not None and self.contract.bool_mask == "true_drops":
             mask = ~mask
+        mask = None if mask is None else self._shaped(mask, case)
         found = {}
         if mask is not None:
             found["mask"] = to_framework(mask, self.framework, dtype if additive else None)
         if bias is not None:
             found["bias"] = to_framework(bias, self.framework, dtype)
         return found
+
+    def _shaped(self, mask: Array, case: Case) -> Array:
+        """The mask in the number of axes that the function takes; ``TypeError`` where it cannot say as much."""
+        if self.mask_form == "b1qk" or mask.shape[1] > 1:
+            return mask
+        if self.mask_form == "bhqk":
+            return np.repeat(mask, case.heads, axis=1)
+        if self.mask_form == "bqk":
+            return mask[:, 0]
+        same = mask[:, 0, :1] if self.mask_form == "bk" else mask[:1, 0]
+        if not np.array_equal(np.broadcast_to(same, mask[:, 0].shape), mask[:, 0]):
+            raise TypeError(f"a mask [{', '.join(self.mask_form)}] cannot differ that way")
+        return same[:, 0] if self.mask_form == "bk" else same[0]
 
     def _lowest(self, dtype: str) -> float:
         """-inf; the most negative finite number where masks are added as transformers does."""

@@ -80,6 +80,7 @@ def tolerance_of(case: Case, right: Variant, noise: float) -> float:
 def gather(subject: Subject, sizes: Sizes, right: Variant) -> Evidence:
     """Ask everything that the function's arguments allow."""
     evidence = Evidence([], {}, [], {}, [])
+    _find_forms(subject, sizes)
     noise = _noise(subject, sizes, right)
     for probe in build_probes(sizes, subject.contract):
         missing = sorted(probe.needs - subject.features)
@@ -90,6 +91,26 @@ def gather(subject: Subject, sizes: Sizes, right: Variant) -> Evidence:
         else:
             _ask(subject, probe, right, noise, evidence)
     return evidence
+
+
+def _find_forms(subject: Subject, sizes: Sizes) -> None:
+    """Windows as a number or a pair, masks with four axes or fewer: whichever is not refused, the contract's first."""
+    arguments, causal = subject.arguments, subject.adapter.always_causal
+    case = sizes.case(4, 4, 1).but(causal=causal)
+    if "window" in subject.features:
+        forms = dict.fromkeys((arguments.window_form, "size", "left_right"))
+        _first_accepted(subject, case.but(window=(1, 0), causal=True), "window_form", list(forms))
+    if "mask" in subject.features:
+        everything = np.ones((case.batch, 1, 4, 4), dtype=bool)
+        _first_accepted(subject, case.but(mask=everything), "mask_form", ["b1qk", "bhqk", "bqk", "qk", "bk"])
+
+
+def _first_accepted(subject: Subject, case: Case, name: str, forms: list[str]) -> None:
+    for form in forms:
+        setattr(subject.arguments, name, form)
+        if subject.run(case).output is not None:
+            return
+    setattr(subject.arguments, name, forms[0])
 
 
 def _ask(subject: Subject, probe: Probe, right: Variant, noise: float, evidence: Evidence) -> None:
