@@ -38,6 +38,19 @@ def test_torch_conforms_to_its_contract():
     assert report.environment["torch"]
 
 
+def test_torch_math_conforms():
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    def attend(query, key, value, attn_mask=None, is_causal=False, scale=None, enable_gqa=False):
+        with sdpa_kernel(SDPBackend.MATH):
+            return scaled_dot_product_attention(
+                query, key, value, attn_mask=attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
+            )
+
+    report = check_fn(attend, "torch_sdpa")
+    assert report.conforms, str(report)
+
+
 def test_torch_does_not_conform_to_another_alignment():
     report = check_fn(scaled_dot_product_attention, find_contract("torch_sdpa").but(causal_align="bottom_right"))
     assert [finding.code for finding in report.serious] == ["causal.align=top_left(want=bottom_right)"]
@@ -91,6 +104,14 @@ def test_what_no_hypothesis_reproduces_is_unknown():
     assert keys(report) == ["unknown"]
     assert not report.serious[0].named
     assert report.serious[0].script
+
+
+def test_a_row_that_leaks_is_one_finding():
+    class Mixed(Plain):
+        def finish(self, o):
+            return o + 0.02 * o.mean(0, keepdims=True)
+
+    assert keys(check_fn(Mixed())) == ["batch.rows_not_independent"]
 
 
 def test_two_mistakes_are_two_findings():

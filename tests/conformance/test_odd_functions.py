@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import scaled_dot_product_attention
 
 from softlookup.conformance import Adapter, check_fn
 from softlookup.conformance.planted import infra

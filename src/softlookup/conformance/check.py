@@ -93,6 +93,7 @@ class _Check:
         if neighbours and left and sizes.batch > 1:
             sizes = replace(sizes, batch=1)  # the rest is looked at without neighbours
             evidence, found, left = self._judge(sizes)
+            left = []  # a row that is mixed with others is mixed with itself as well
         elif neighbours and found:
             tried = [entry for entry in tried if entry not in neighbours]  # what it follows from has a name
         failing = evidence.failing(self.right)
