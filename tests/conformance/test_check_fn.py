@@ -114,6 +114,19 @@ def test_a_row_that_leaks_is_one_finding():
     assert keys(check_fn(Mixed())) == ["batch.rows_not_independent"]
 
 
+def test_a_mask_the_wrong_way_round_is_named_though_rows_die():
+    """masked_fill with the triangle that is to be kept: the last query sees nothing."""
+
+    def attend(q, k, v, causal=False):
+        scores = q @ k.mT * q.shape[-1] ** -0.5
+        if causal:
+            scores = scores.masked_fill(torch.ones(scores.shape[-2:]).tril().bool(), float("-inf"))
+        return scores.softmax(-1) @ v
+
+    contract = find_contract("standard").but(causal_align="top_left")
+    assert keys(check_fn(attend, contract)) == ["causal.triangle"]
+
+
 def test_two_mistakes_are_two_findings():
     class Two(masking.AlignTopLeft):
         def factor(self, scale, d):

@@ -148,6 +148,10 @@ def _neighbours(subject: Subject, sizes: Sizes, right: Variant, case: Case) -> B
     if gap == 0.0:
         return Behaviour("batch.neighbours", "pass")
     del right
+    if gap < 1e-6:
+        return Behaviour("batch.neighbours", "finding", code="batch.rounding", severity="info", case=mixed,
+                         likely="a maximum or a sum over the whole batch changes the rounding of every row",
+                         measured=f"row 0 moves by {gap:.1g} when row 1 changes", expected="equal bits")  # fmt: skip
     return Behaviour("batch.neighbours", "finding", code="batch.rows_not_independent", severity="leak", case=mixed,
                      likely="a row of the batch reaches another: a shared buffer, a wrong row stride, an axis too many",
                      measured=f"row 0 moves by {gap:.2g} when row 1 changes", expected="equal bits")  # fmt: skip

@@ -89,7 +89,7 @@ class _Check:
         if unstable:  # a function that answers differently each time has no operator to be read
             return self._report(sizes, Evidence([], {}, [], {}, []), [], [], unstable[:1])
         evidence, found, left = self._judge(sizes)
-        neighbours = [entry for entry in tried if entry.probe == "batch.neighbours" and entry.status == "finding"]
+        neighbours = [entry for entry in tried if entry.code == "batch.rows_not_independent"]
         if neighbours and left and sizes.batch > 1:
             sizes = replace(sizes, batch=1)  # the rest is looked at without neighbours
             evidence, found, left = self._judge(sizes)
@@ -133,6 +133,8 @@ class _Check:
     def _judge(self, sizes: Sizes) -> tuple[Evidence, list[Explanation], list[int]]:
         evidence = gather(self.subject, sizes, self.right)
         hypotheses = all_hypotheses(self.contract)
+        if sizes.batch == 1:  # no other row to share with
+            hypotheses = [entry for entry in hypotheses if entry.changes.get("axis") != "batch"]
         found, left = explain(evidence, self.right, hypotheses, Measured(self.subject, sizes))
         return evidence, found, left
 

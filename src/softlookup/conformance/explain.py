@@ -170,7 +170,9 @@ class _Partial:
         best: tuple[int, Hypothesis, list[int]] | None = None
         for hypothesis, row in self.rows:
             gained = [index for index in self.failing if row[index]]
+            # another mistake may come on top of this one where scores are extreme
             kinds = {_kind(self.evidence.seen[index]) for index in gained}
+            kinds = {kind for kind in kinds if kind[1] not in ("softmax", "hidden")} or kinds
             spoiled = [
                 index
                 for index, entry in enumerate(self.evidence.seen)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from softlookup.conformance.contract import Contract
 from softlookup.conformance.hypotheses.hypothesis import Hypothesis, hypothesis
 
+_LEAVES_DEAD_ROWS = frozenset({"causal.triangle", "causal.excludes_self", "causal.excludes_past", "mask.polarity",
+                              "window.size", "window.complement"})  # fmt: skip
+
 
 def masking(contract: Contract) -> Iterator[Hypothesis]:
     """Causal masks, masks and their composition."""
-    yield from _causal(contract)
-    yield from _masks()
-    yield from _windows()
+    for entry in (*_causal(contract), *_masks(), *_windows()):
+        yield entry
+        if entry.key in _LEAVES_DEAD_ROWS:  # rows that lose all their keys, as this function fills them
+            for filled in ("nan", "uniform", "zero"):
+                if filled != contract.dead_row:
+                    yield replace(entry, changes={**entry.changes, "dead_row": filled})
     yield from _lengths()
     for got in ("nan", "uniform", "zero"):
         if contract.dead_row not in (got, "unspecified"):
@@ -88,7 +95,8 @@ def _masks() -> Iterator[Hypothesis]:
     for fill in (0.0, -1.0, -10.0, -50.0, -100.0):
         yield hypothesis(f"mask.finite_fill(value={fill:g})", "leak", f"masked_fill(..., {fill:g})", fill="fill",
                          fill_value=fill)  # fmt: skip
-        yield hypothesis(f"mask.finite(value={fill:g})", "leak", f"scores + (1 - mask) * {fill:g}", fill="add",
+        added = "scores + mask: a bool mask is added as 0 and 1" if fill == -1 else f"scores + (1 - mask) * {fill:g}"
+        yield hypothesis(f"mask.finite(value={fill:g})", "leak", added, fill="add",
                          fill_value=fill)  # fmt: skip
 
 
