@@ -50,7 +50,8 @@ _FULL_WIDTH = str.maketrans("０１２３４５６７８９．，％", "01234567
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 # "2.5 million", "3,600万": digits and a scale are one number
 _SCALED = re.compile(
-    rf"({_DIGITS.pattern})\s?(?:({'|'.join(_SCALES)})\b|([万亿]))",
+    # begins no later than its digits do, and gives none back: a line of digits is looked at once
+    rf"(?<!\d)(?<!\d[.,])(\d{{1,3}}(?:,\d{{3}})++(?:\.\d++)?|\d++(?:\.\d++)?)\s?(?:({'|'.join(_SCALES)})\b|([万亿]))",
     re.IGNORECASE,
 )
 _NUMBER_WORDS = "|".join((*_WORDS, *_SCALES))
