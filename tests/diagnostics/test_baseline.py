@@ -81,6 +81,17 @@ def test_shares_of_heads_out_of_range(baseline):
     assert outside_share(baseline, {}, "entropy") == (0.0, 0.0)
 
 
+def test_a_text_shorter_than_all_of_the_baseline_is_not_judged(baseline):
+    run = run_of(80, size=8.0)
+    short = {number: dataclasses.replace(layer, visible_keys=120.0) for number, layer in run.items()}
+    assert list(baseline_alerts(baseline, run))
+    assert list(baseline_alerts(baseline, short)) == []
+    assert outside_share(baseline, short, "normalized_entropy") == (0.0, 0.0)
+    # one layer that sees enough tells the length: a window hides it in the others
+    mixed = {**short, 0: run[0]}
+    assert {alert.layer for alert in baseline_alerts(baseline, mixed)} == {0, 1}
+
+
 def test_another_shape_is_not_compared(baseline):
     deeper = run_of(80, size=8.0, layers=3)
     assert {alert.layer for alert in baseline_alerts(baseline, deeper)} == {0, 1}

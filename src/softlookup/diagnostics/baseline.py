@@ -34,6 +34,8 @@ RANGE_FLOOR = 0.15
 # their sink when they find something
 HEAD_SHARE = 0.34
 FAR = 0.2
+# healthy runs had more keys; over fewer the first token takes a larger share in every head, and that is no fault
+LEAST_KEYS = 180
 MEASURES = ("entropy", "normalized_entropy", "first_token")
 
 
@@ -184,8 +186,10 @@ def baselines_directory() -> Path:
 def baseline_alerts(baseline: Baseline, layers: Mapping[int, HeadStatistics]) -> Iterator[Alert]:
     """Layers of which a third of the heads left their own range on the same side, or one head left it far behind.
 
-    The worst head is named.
+    The worst head is named. Nothing is said of a text that is shorter than those of the baseline.
     """
+    if not _long_enough(layers):
+        return
     for number, statistics in sorted(layers.items()):
         known = number < baseline.shape[0] and len(statistics.entropy) == baseline.shape[1]
         if not known or not statistics.finite:
@@ -200,9 +204,16 @@ def baseline_alerts(baseline: Baseline, layers: Mapping[int, HeadStatistics]) ->
             yield from _beyond(above, number, values, high, +1)
 
 
+def _long_enough(layers: Mapping[int, HeadStatistics]) -> bool:
+    """By the layer that sees most: a sliding window hides the length."""
+    return max((statistics.visible_keys for statistics in layers.values()), default=0.0) >= LEAST_KEYS
+
+
 def outside_share(baseline: Baseline, layers: Mapping[int, HeadStatistics], measure: str) -> tuple[float, float]:
-    """Shares of all heads whose ``measure`` is below and above their own range."""
+    """Shares of all heads whose ``measure`` is below and above their own range; 0 for a text that is too short."""
     below = above = total = 0
+    if not _long_enough(layers):
+        return 0.0, 0.0
     for number, statistics in layers.items():
         if number >= baseline.shape[0] or len(statistics.entropy) != baseline.shape[1] or not statistics.finite:
             continue
