@@ -144,7 +144,8 @@ class Prefilled:
                             on_token(len(chosen))
                         # the last allowed token runs as well: the next one tells whether the answer ended
                         token, logprob = _greedy(step(token))
-        text = self.loaded.tokenizer.decode(chosen, skip_special_tokens=True).strip()
+        # an answer that is cut may end inside a character
+        text = self.loaded.tokenizer.decode(chosen, skip_special_tokens=True).rstrip("\ufffd").strip()
         mean = sum(logprobs) / len(logprobs) if logprobs else 0.0
         return Decoded(
             tuple(chosen),
