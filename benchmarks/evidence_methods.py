@@ -103,10 +103,10 @@ class Scorer:
             yield from self._group(questions[start : start + size])
 
     def _group(self, group: Sequence[str]) -> Iterator[Scored]:
+        from softlookup.documents.language import language_of
         from softlookup.evidence.abstention import decide
         from softlookup.evidence.attribution import passage_scores
         from softlookup.evidence.citation import fused_scores
-        from softlookup.evidence.question_bank import language_of
         from softlookup.retrieval.passage_search import SearchScores
 
         reading = self.document.reading(group)

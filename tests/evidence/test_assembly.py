@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from softlookup.cost.strategy import choose_strategy
+from softlookup.documents.language import language_of
 from softlookup.documents.model import CoverageRow
 from softlookup.documents.read import read_document
 from softlookup.errors import ExitCode
@@ -18,7 +19,6 @@ from softlookup.evidence.abstention import decide
 from softlookup.evidence.answer import Seconds
 from softlookup.evidence.assembly import RunFacts, assemble_answer, assemble_word_answer, model_summary
 from softlookup.evidence.profile import HeadProfile
-from softlookup.evidence.question_bank import language_of
 from softlookup.evidence.reading import QuestionEvidence, Reading
 from softlookup.retrieval.chunks import passages
 from softlookup.retrieval.context import full_context

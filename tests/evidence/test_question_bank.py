@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.evidence.question_bank import language_of, most_compared, question_bank
+from softlookup.documents.language import language_of
+from softlookup.evidence.question_bank import most_compared, question_bank
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 # words that shape a question in contract style and do not say what it is about

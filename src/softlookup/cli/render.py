@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any, TextIO
 
 from softlookup.cli.escape import printable, printable_line
 from softlookup.cli.labels import LABELS
-from softlookup.evidence.question_bank import language_of
+from softlookup.cli.wrapping import wrapped
+from softlookup.documents.language import language_of
 
 if TYPE_CHECKING:
     from softlookup.evidence.answer import Answer, Citation, CoverageSummary
     from softlookup.runtime.load import ModelSource
     from softlookup.session import OpenDocument
-
-_WIDTH = 100
 
 
 def note_model(source: ModelSource, stream: TextIO) -> None:
@@ -30,9 +28,9 @@ def answer_text(answer: Answer) -> str:
     p_value = "" if answer.p_value is None else f" (p = {answer.p_value:.3f}, alpha {answer.alpha:g})"
     outcome = f"{label[answer.outcome]}{p_value}"
     if answer.outcome != "no_evidence":
-        lines += _wrapped(f"{label['answer']} ({label['unverified']}): ", printable_line(answer.answer) or "-")
+        lines += wrapped(f"{label['answer']} ({label['unverified']}): ", printable_line(answer.answer) or "-")
     lines.append(f"=> {outcome}")
-    lines += _wrapped(f"   {label['review']}: " if answer.needs_review else "   ", printable_line(answer.reason))
+    lines += wrapped(f"   {label['review']}: " if answer.needs_review else "   ", printable_line(answer.reason))
     if answer.citations:
         lines += ["", label["citations"]]
         for number, citation in enumerate(answer.citations, 1):
@@ -43,9 +41,9 @@ def answer_text(answer: Answer) -> str:
             f"  {printable_line(p.clause) or label['unnumbered']} [{p.start}:{p.end}]" for p in answer.ranking[:3]
         ]
     lines += ["", f"{label['coverage']}: {_coverage_line(answer.coverage, label)}"]
-    lines += _wrapped(f"{label['plan']}: ", f"{answer.plan.strategy}: {answer.plan.reason}")
+    lines += wrapped(f"{label['plan']}: ", f"{answer.plan.strategy}: {answer.plan.reason}")
     for alert in answer.alerts:
-        lines += _wrapped(f"{label['alerts']}: ", printable_line(alert))
+        lines += wrapped(f"{label['alerts']}: ", printable_line(alert))
     seconds = {k: getattr(answer.seconds, k) for k in answer.seconds.__dataclass_fields__}
     lines.append(f"{label['time']}: " + ", ".join(f"{k} {v:.1f} s" for k, v in seconds.items() if v >= 0.05))
     return "\n".join(lines) + "\n"
@@ -60,7 +58,7 @@ def _citation_lines(number: int, citation: Citation, label: dict[str, str]) -> l
     if citation.score is not None:
         parts.append(f"{label['score']} {citation.score:.4f}, p = {citation.p_value:.3f}")
     parts.append(citation.via if not citation.why else f"{citation.via}: {printable_line(citation.why)}")
-    quote = _wrapped("      ", f"“{printable_line(citation.quote)}”")
+    quote = wrapped("      ", f"“{printable_line(citation.quote)}”")
     return [f"  [{number}] " + " | ".join(parts), *quote]
 
 
@@ -99,7 +97,7 @@ def plan_object(document: OpenDocument) -> dict[str, Any]:
 def plan_text(document: OpenDocument) -> str:
     """Human form of ``softlookup plan``."""
     strategy, source = document.strategy, document.session.source
-    lines = [f"Plan: {strategy.strategy}", *_wrapped("  why: ", strategy.reason)]
+    lines = [f"Plan: {strategy.strategy}", *wrapped("  why: ", strategy.reason)]
     lines.append(
         f"  tokens: {strategy.document_tokens:,} in the document, {strategy.context_tokens:,} to read, "
         f"window {strategy.window:,} ({printable_line(source.name)})"
@@ -136,9 +134,3 @@ def model_text(info: dict[str, Any]) -> str:
     return "\n".join(
         f"{key}: {printable(str(value))}" for key, value in info.items() if key != "schema" and value is not None
     )
-
-
-def _wrapped(first: str, text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=" " * 6, break_on_hyphens=False) or [
-        first.rstrip()
-    ]

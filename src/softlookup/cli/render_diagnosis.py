@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from softlookup.cli.escape import printable_line
-from softlookup.evidence.question_bank import language_of
+from softlookup.cli.wrapping import wrapped
+from softlookup.documents.language import language_of
 
 if TYPE_CHECKING:
     from softlookup.diagnostics.diagnosis import Diagnosis, Test
 
-_WIDTH = 100
 _LABELS = {
     "en": {
         "question": "Question", "expected": "Expected", "nothing": "the document does not answer it",
@@ -39,24 +38,24 @@ def diagnosis_text(found: Diagnosis) -> str:
     """Question, verdict, sentence, remedy, and every test."""
     label = _LABELS[language_of(found.question)]
     lines = [f"{label['question']}: {printable_line(found.question)}"]
-    lines += _wrapped(f"{label['expected']}: ", _expected(found, label))
+    lines += wrapped(f"{label['expected']}: ", _expected(found, label))
     if found.answer:
-        lines += _wrapped(
+        lines += wrapped(
             f"{label['answer']} ({label['given' if found.answer_given else 'own']}): ", printable_line(found.answer)
         )
     lines += [f"=> {label['verdict']} ({found.rung}): {label[found.verdict]}"]
-    lines += _wrapped("   ", printable_line(found.sentence))
-    lines += _wrapped(f"   {label['remedy']}: ", printable_line(found.remedy))
+    lines += wrapped("   ", printable_line(found.sentence))
+    lines += wrapped(f"   {label['remedy']}: ", printable_line(found.remedy))
     lines += ["", label["tests"], *(line for test in found.tests for line in _test_lines(test))]
     if found.run is not None:
         run = found.run
         heads = run.heads if isinstance(run.heads, str) else f"{len(run.heads)} heads"
-        lines += _wrapped(
+        lines += wrapped(
             f"{label['run']}: ",
             f"{printable_line(run.model)}, template {run.template_sha256[:12]}, {heads}, alpha {run.alpha:g}, "
             f"{run.off_topic_questions} off-topic questions; rows: {run.rows}",
         )
-    return "\n".join([*lines, *_wrapped(f"{label['untested']}: ", "; ".join(found.not_tested))])
+    return "\n".join([*lines, *wrapped(f"{label['untested']}: ", "; ".join(found.not_tested))])
 
 
 def _expected(found: Diagnosis, label: dict[str, str]) -> str:
@@ -74,10 +73,4 @@ def _expected(found: Diagnosis, label: dict[str, str]) -> str:
 def _test_lines(test: Test) -> list[str]:
     value = "-" if test.value is None else f"{test.value:.4g}"
     limit = "" if test.threshold is None else f", {test.threshold:.4g}"
-    return _wrapped(f"  {test.rung:2} {_MARKS[test.passed]} {test.name} {value}{limit}: ", printable_line(test.detail))
-
-
-def _wrapped(first: str, text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=" " * 6, break_on_hyphens=False) or [
-        first.rstrip()
-    ]
+    return wrapped(f"  {test.rung:2} {_MARKS[test.passed]} {test.name} {value}{limit}: ", printable_line(test.detail))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from softlookup.evidence.question_bank import language_of
+from softlookup.documents.language import language_of
 from softlookup.evidence.values import unsupported_values, values_in
 
 # share of the answer's own words that must stand in the place when neither names a value

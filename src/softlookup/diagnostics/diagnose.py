@@ -32,10 +32,11 @@ from softlookup.diagnostics.selection import (
 )
 from softlookup.diagnostics.soundness import implementation_fault
 from softlookup.diagnostics.wording import worded
+from softlookup.documents.language import Language, language_of
 from softlookup.errors import ModelError, UsageError
 from softlookup.evidence.assembly import model_summary
 from softlookup.evidence.citation import clause_label
-from softlookup.evidence.question_bank import Language, language_of, question_bank
+from softlookup.evidence.question_bank import question_bank
 
 _NOT_TESTED: dict[Language, tuple[str, ...]] = {
     "en": (

@@ -27,10 +27,11 @@ from softlookup.diagnostics.inspection_result import (
 from softlookup.diagnostics.monitors import AttentionMonitor
 from softlookup.diagnostics.sinks import Sink, named_sinks, sinks_of_prefill, sinks_of_rows
 from softlookup.diagnostics.symptoms import answer_pieces, symptoms
+from softlookup.documents.language import language_of
 from softlookup.errors import ModelError
-from softlookup.evidence.attribution import PassageMass
+from softlookup.evidence.attribution import PassageMass, Rows
 from softlookup.evidence.citation import clause_label
-from softlookup.evidence.question_bank import language_of, question_bank
+from softlookup.evidence.question_bank import question_bank
 from softlookup.runtime.prefilled import Decoded, Pack
 from softlookup.runtime.progress import Progress, no_progress
 
@@ -92,6 +93,7 @@ def inspect_reading(document: Document, reading: Reading, question: str, options
     bank_runs, bank_mass = _bank(reading, language, options.progress)
     suffix = reading.prefilled.template.suffix(question)
     rows = slice(0, suffix.question_length)
+    content: list[tuple[int, Rows]] = [(0, reading.rows(question))]
     config = reading.prefilled.loaded.model.config
     monitor = AttentionMonitor(suffix.question_length, config, options.baseline, thorough=True)
     per_head = PassageMass(reading.profile, reading.passage_map, 1)
@@ -99,7 +101,7 @@ def inspect_reading(document: Document, reading: Reading, question: str, options
 
     def callback(call: AttentionCall) -> None:
         monitor(call)
-        per_head.collect(call, [(0, reading.rows(question))])
+        per_head.collect(call, content)
         layer_mass.collect(call, 0, rows)
 
     evidence: QuestionEvidence | None = None

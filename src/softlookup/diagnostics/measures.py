@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softlookup.diagnostics.case import Case
+from softlookup.documents.language import language_of
 from softlookup.evidence.abstention import Decision, decide
 from softlookup.evidence.attribution import FloatArray, PassageMass, passage_scores
-from softlookup.evidence.question_bank import language_of, question_bank
+from softlookup.evidence.question_bank import question_bank
 from softlookup.runtime.attention_calls import AttentionCall
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from softlookup.diagnostics.diagnosis import Hit
-    from softlookup.evidence.question_bank import Language
+    from softlookup.documents.language import Language
 
 _EN = {
     "not_fed aside": (

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from softlookup.cost.strategy import Strategy
+from softlookup.documents.language import Language, language_of
 from softlookup.documents.model import Document
 from softlookup.evidence.answer import (
     Answer,
@@ -27,7 +28,6 @@ from softlookup.evidence.answer import (
 from softlookup.evidence.citation import citations, clause_label, closure_citations, fused_scores, ranking
 from softlookup.evidence.clause_scores import clause_scores
 from softlookup.evidence.near_miss import near_miss_reason, not_mentioned
-from softlookup.evidence.question_bank import Language, language_of
 from softlookup.evidence.reasons import reason
 from softlookup.evidence.values import as_written, unsupported_values
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from softlookup.documents.language import Language, language_of
 from softlookup.documents.model import Document, Span
 from softlookup.evidence.answer import Answer
 from softlookup.evidence.citation import clause_label
-from softlookup.evidence.question_bank import Language, language_of, question_bank
+from softlookup.evidence.question_bank import question_bank
 
 SCHEMA = 1
 MOST_NEAREST = 5

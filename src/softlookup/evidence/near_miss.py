@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from softlookup.documents.language import Language, language_of
 from softlookup.evidence.near_miss_words import (
     EVENTS_EN,
     EVENTS_ZH,
@@ -19,7 +20,6 @@ from softlookup.evidence.near_miss_words import (
     ROLES_ZH,
     is_no_other_party,
 )
-from softlookup.evidence.question_bank import Language, language_of
 from softlookup.evidence.values import as_written, values_in, values_spelled
 
 # clauses that speak of everybody: any party is mentioned

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from softlookup.evidence.question_bank import Language
+from softlookup.documents.language import Language
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from softlookup.documents.language import Language
 from softlookup.documents.model import Span
 from softlookup.errors import UsageError
 from softlookup.evidence.attribution import null_mass, passage_scores
 from softlookup.evidence.profile import HeadProfile, built_in_profile, local_layers, middle_layers
 from softlookup.evidence.profile_texts import PlantedContract, planted_contracts
-from softlookup.evidence.question_bank import Language, question_bank
+from softlookup.evidence.question_bank import question_bank
 from softlookup.evidence.reading import Reading
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import Context, ContextPiece

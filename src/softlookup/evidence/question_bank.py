@@ -17,13 +17,11 @@ fingerprint.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
+from softlookup.documents.language import Language
 from softlookup.evidence.off_topic_more import FURTHER_EN, FURTHER_ZH
 
 BANK_VERSION = 2
-
-Language = Literal["en", "zh"]
 
 _ORDINARY_EN = (
     "Who are the parties?",
@@ -188,10 +186,3 @@ def question_bank(language: Language, alpha: float | None = None) -> QuestionBan
 def most_compared() -> int:
     """Questions of the larger reference sample, M: no alpha below 1 / (M + 1) can be served."""
     return len(question_bank("en", 0.0).compared)
-
-
-def language_of(text: str) -> Language:
-    """``zh`` when Han characters make up at least a fifth of the letters, else ``en``."""
-    letters = [character for character in text if character.isalpha()]
-    han = sum("\u3400" <= character <= "\u9fff" for character in letters)
-    return "zh" if letters and han >= 0.2 * len(letters) else "en"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from softlookup.evidence.question_bank import language_of
+from softlookup.documents.language import language_of
 from softlookup.retrieval.bm25 import stem
 from softlookup.retrieval.function_words import FRAME_TERMS, STOP_WORDS
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from softlookup.documents.language import Language, language_of
 from softlookup.documents.model import Span
 from softlookup.evidence.abstention import Decision, decide
 from softlookup.evidence.attribution import PassageMap, PassageMass, null_mass, passage_scores
 from softlookup.evidence.calibration_store import calibration_key, find_calibration, keep_calibration
 from softlookup.evidence.profile import HeadProfile
 from softlookup.evidence.profile_store import find_profile
-from softlookup.evidence.question_bank import Language, QuestionBank, language_of, question_bank
+from softlookup.evidence.question_bank import QuestionBank, question_bank
 from softlookup.evidence.question_rows import content_rows
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import SEPARATOR, Context

@@ -5,7 +5,7 @@ The keys name the finding; placeholders are filled by ``assembly.py``.
 
 from __future__ import annotations
 
-from softlookup.evidence.question_bank import Language
+from softlookup.documents.language import Language
 
 _EN = {
     "no_evidence": "no passage stood out from off-topic questions; please check by hand",

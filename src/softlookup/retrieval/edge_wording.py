@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from softlookup.documents.language import language_of
 from softlookup.documents.model import Clause, ReferenceEffect
 
 _OUT: dict[ReferenceEffect, tuple[str, str]] = {
@@ -17,16 +18,13 @@ _BACK: dict[ReferenceEffect, tuple[str, str]] = {
     "exception_to": ("excepts {0}", "以{0}为例外"),
 }
 _SAMPLE = 20_000  # characters: enough to tell the language of a document
-_HAN_SHARE = 0.2
 
 
 class EdgeWording:
     """Reasons of edges for one document."""
 
     def __init__(self, text: str) -> None:
-        letters = [character for character in text[:_SAMPLE] if character.isalpha()]
-        han = sum("\u3400" <= character <= "\u9fff" for character in letters)
-        self._chinese = bool(letters) and han >= _HAN_SHARE * len(letters)
+        self._chinese = language_of(text[:_SAMPLE]) == "zh"
 
     def said(self, effect: ReferenceEffect, source: Clause) -> str:
         """``source`` names the clause that is added."""

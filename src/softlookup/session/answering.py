@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from softlookup.documents.language import language_of
 from softlookup.evidence.answer import Answer, Seconds
 from softlookup.evidence.assembly import RunFacts, assemble_answer, assemble_word_answer, model_summary
-from softlookup.evidence.question_bank import language_of
 from softlookup.retrieval.chunks import without_contents
 
 if TYPE_CHECKING:

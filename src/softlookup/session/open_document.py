@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from softlookup.cost.strategy import MAX_QUESTION_TOKENS, Strategy
+from softlookup.documents.language import language_of
 from softlookup.documents.model import Document, Span
 from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
 from softlookup.evidence.answer import Answer
-from softlookup.evidence.question_bank import language_of
 from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import full_context

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softlookup.cost.strategy import RESERVED_TOKENS, Strategy, choose_strategy
+from softlookup.documents.language import language_of
 from softlookup.documents.model import Document, Span
 from softlookup.errors import CapacityError, ModelError
-from softlookup.evidence.question_bank import language_of, question_bank
+from softlookup.evidence.question_bank import question_bank
 from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk, passages, without_contents
 from softlookup.retrieval.context import Context, full_context, select_context

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.resources import files
 
+from softlookup.documents.language import Language
 from softlookup.documents.model import Span
-from softlookup.evidence.question_bank import Language
 
 _MARKS = ("?", "？")
 _PARAPHRASED = "~"
