@@ -90,8 +90,10 @@ def test_the_course_page(capsys):
     [
         ((), 2, "needs one of FILE, --tokens and --example, got none"),
         (("a.txt", "--tokens", "5"), 2, "got FILE and --tokens"),
-        (("a.txt", "--device", "H100"), 2, "--device belongs to --tokens"),
-        (("--example", "contract-qa", "--questions", "5"), 2, "--questions belongs to --tokens"),
+        (("--example", "contract-qa", "--questions", "5"), 2, "--questions belongs to FILE and --tokens"),
+        (("--tokens", "5", "--max-seconds", "0"), 2, "--max-seconds must lie between 1 and"),
+        (("--tokens", "5", "--max-seconds", "nan"), 2, "--max-seconds must lie between 1 and"),
+        (("--tokens", "5", "--max-seconds", "inf"), 2, "--max-seconds must lie between 1 and"),
         (("--tokens", "-5"), 2, "--tokens must lie between 1 and"),
         (("--tokens", "0"), 2, "--tokens must lie between 1 and"),
         (("--tokens", "9" * 30), 2, "--tokens must lie between 1 and"),
