@@ -52,9 +52,7 @@ def change_that_helps(request: PlanRequest, pool: Pool, rows: Sequence[StrategyC
     return say(request.language, "nothing_helps", count=len(plans), changes=changes)
 
 
-def alternatives(
-    request: PlanRequest, pool: Pool, rows: Sequence[StrategyCost]
-) -> Iterator[tuple[str, PlanRequest]]:
+def alternatives(request: PlanRequest, pool: Pool, rows: Sequence[StrategyCost]) -> Iterator[tuple[str, PlanRequest]]:
     """Every change that applies, in words, and the request with it."""
     language, model = request.language, request.model
     limit = request.max_context_tokens

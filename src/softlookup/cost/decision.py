@@ -89,7 +89,12 @@ def _facts(request: PlanRequest, rows: Sequence[StrategyCost], chosen: Chosen) -
         own = full if chosen == "full_context" else hybrid
         totals = (seconds_text(row.total_seconds(request.questions), language) for row in (own, retrieval))
         parts.append(
-            say(language, "totals", questions=request.questions, **dict(zip(("chosen", "retrieval"), totals, strict=True)))
+            say(
+                language,
+                "totals",
+                questions=request.questions,
+                **dict(zip(("chosen", "retrieval"), totals, strict=True)),
+            )
         )
     return say(language, "join").join(parts)
 

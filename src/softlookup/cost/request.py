@@ -65,8 +65,16 @@ class PlanRequest:
             (self.questions, _MAX_QUESTIONS, "--questions"),
             (self.concurrency, 1_000_000, "--concurrency"),
             (self.max_seconds, _MAX_LIMIT_SECONDS, "--max-seconds"),
-            (1 if self.evidence_layers is None else self.evidence_layers, len(self.model.shape.layers), "evidence_layers"),
-            (1 if self.max_context_tokens is None else self.max_context_tokens, _MAX_DOCUMENT_TOKENS, "--max-context-tokens"),
+            (
+                1 if self.evidence_layers is None else self.evidence_layers,
+                len(self.model.shape.layers),
+                "evidence_layers",
+            ),
+            (
+                1 if self.max_context_tokens is None else self.max_context_tokens,
+                _MAX_DOCUMENT_TOKENS,
+                "--max-context-tokens",
+            ),
             (self.bank_tokens + 1, 1 << 20, "bank_tokens"),
             (self.bank_questions, 1 << 20, "bank_questions"),
         ):

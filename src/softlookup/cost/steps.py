@@ -73,5 +73,7 @@ def _longer(request: PlanRequest, flops: Flops, tokens: int, length: int, cached
     weights = weights_read(shape, bytes_per_weight=model.bytes_per_weight, batch=tokens, lm_head=not evidence)
     cache = sequence_bytes(shape, cached, request.kv, request.engine) if cached else 0
     one_pass = decode_figure(DecodeTraffic(weights, cache), len(shape.layers), request.device, request.efficiency)
-    reading = sum_figure([(1e-3, one_pass)], "s", "one pass over weights and KV" if cached else "one reading of the weights")
+    reading = sum_figure(
+        [(1e-3, one_pass)], "s", "one pass over weights and KV" if cached else "one reading of the weights"
+    )
     return max(compute, reading, key=lambda each: each.value)

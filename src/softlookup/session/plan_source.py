@@ -41,7 +41,9 @@ class PlanModel:
         if self.own:
             return None
         low, high = _OTHERS[language]
-        return TokenInterval(int(low * tokens), int(high * tokens) + 1, f"counted with the tokenizer of {embedded.NAME}")
+        return TokenInterval(
+            int(low * tokens), int(high * tokens) + 1, f"counted with the tokenizer of {embedded.NAME}"
+        )
 
 
 def find_plan_model(name: str | None, weight_dtype: str | None = None) -> PlanModel:
@@ -64,7 +66,9 @@ def find_plan_model(name: str | None, weight_dtype: str | None = None) -> PlanMo
 def _own(source: ModelSource, weight_dtype: str | None) -> PlanModel:
     cost = find_model(str(source.folder), weight_dtype)
     cost = replace(cost, shape=replace(cost.shape, name=source.name))
-    return PlanModel(cost, source, own=True, sha256=source.sha256, evidence_layers=evidence_depth(source.sha256, cost.shape))
+    return PlanModel(
+        cost, source, own=True, sha256=source.sha256, evidence_layers=evidence_depth(source.sha256, cost.shape)
+    )
 
 
 def _folder_with_tokenizer(path: Path) -> Path | None:
