@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softlookup.cost import course
+from softlookup.cost.choice import break_even
 from softlookup.cost.course import course_account, requests_on_80_gb
 from softlookup.cost.course_shapes import TOKENS, course_shape
-from softlookup.cost.choice import break_even
 from softlookup.cost.devices import find_device
 from softlookup.cost.estimate import estimate
 from softlookup.cost.figures import exact

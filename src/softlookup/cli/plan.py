@@ -41,9 +41,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """What ``softlookup plan`` alone offers."""
     parser.add_argument("file", nargs="?", help="a document; or leave it out and plan a length with --tokens")
     parser.add_argument("--tokens", type=int, metavar="N", help="costs of N document tokens, without a file")
-    parser.add_argument(
-        "--device", metavar="NAME", help="H100, RTX-4090, M4-Max, 2xA100 (default auto: this processor)"
-    )
+    parser.add_argument("--device", metavar="NAME", help="H100, RTX-4090, M4-Max, 2xA100 (default: this processor)")
     parser.add_argument("--answer-tokens", type=int, metavar="N", help="longest answer (default 80)")
     parser.add_argument("--questions", type=int, metavar="N", help="questions on the document (default 1)")
     parser.add_argument("--concurrency", type=int, metavar="N", help="requests at once (default 1)")

@@ -19,8 +19,8 @@ _EN = {
     "prefill_line": "{span}: {linear:.3g} FLOP + {attention:.3g} of causal attention ({share:.0%}), {bound}-bound",
     "compute": "compute", "bandwidth": "bandwidth",
     "decode": "decode",
-    "decode_line": "{value:.3g} ms/token ({low:.3g}-{high:.3g}): weights {weights} + KV {cache}; {intensity:.2g} FLOP/B, "
-    "ridge {ridge:.0f}",
+    "decode_line": "{value:.3g} ms/token ({low:.3g}-{high:.3g}): weights {weights} + KV {cache}; "
+    "{intensity:.2g} FLOP/B, ridge {ridge:.0f}",
     "requests": "requests",
     "requests_line": "{count:,} at once in {left} left for KV; one of up to {longest:,} tokens",
     "observe": "observe",
@@ -49,8 +49,8 @@ _ZH = {
     "prefill_line": "{span}：{linear:.3g} FLOP + 因果注意力 {attention:.3g}（{share:.0%}），受限于{bound}",
     "compute": "算力", "bandwidth": "带宽",
     "decode": "解码",
-    "decode_line": "每词元 {value:.3g} 毫秒（{low:.3g}-{high:.3g}）：权重 {weights} + KV {cache}；{intensity:.2g} FLOP/B，"
-    "拐点 {ridge:.0f}",
+    "decode_line": "每词元 {value:.3g} 毫秒（{low:.3g}-{high:.3g}）：权重 {weights} + KV {cache}；"
+    "{intensity:.2g} FLOP/B，拐点 {ridge:.0f}",
     "requests": "并发",
     "requests_line": "KV 可用 {left}，同时 {count:,} 个请求；单个最长 {longest:,} 个词元",
     "observe": "观察",

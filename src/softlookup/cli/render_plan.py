@@ -28,7 +28,7 @@ def estimate_text(found: CostEstimate, document: Document | None = None) -> str:
 
     In the language of the request, which is that of the document.
     """
-    label, request = PLAN_LABELS[found.request.language], found.request
+    label = PLAN_LABELS[found.request.language]
     lines = [*_title(found, document), "", *_quantities(found), "", *_strategy_table(found), ""]
     strategy = found.decision.strategy
     lines += _wrapped(label["choice"].format(strategy=strategy, name=label[strategy]), found.decision.reason)
