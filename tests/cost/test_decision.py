@@ -118,7 +118,7 @@ def test_the_largest_gain_is_named(asked, expected):
     found = plan_document(asked)
     pool = pool_of(asked)
     rank, total = outcome(asked)
-    options = {text: outcome(changed) for text, changed in changes.alternatives(asked, pool, found.strategies)}
+    options = {text: outcome(changed) for text, changed in changes.alternatives(asked, pool)}
     named = next(text for text in options if found.decision.change.startswith(f"{text}: "))
     best = max(options.values(), key=lambda each: (each[0], -each[1]))
     assert options[named] == best
@@ -131,13 +131,13 @@ def test_grouped_heads_help_where_the_cache_is_the_cost():
     found = plan_document(asked).decision.change
     assert found.startswith("a model with 8 KV heads (GQA): ")
     # a model that has them already is offered none
-    texts = [text for text, _ in changes.alternatives(request(), pool_of(request()), ())]
+    texts = [text for text, _ in changes.alternatives(request(), pool_of(request()))]
     assert not any("GQA" in text for text in texts)
 
 
 def test_more_memory_is_what_is_missing():
     asked = request(100_000, "Llama-3.1-8B", "RTX-4090", kv=KVDtypes("fp8", "fp8"))
-    offered = dict(changes.alternatives(asked, pool_of(asked), ()))
+    offered = dict(changes.alternatives(asked, pool_of(asked)))
     text = next(text for text in offered if "more memory" in text)
     assert outcome(asked)[0] < outcome(offered[text])[0] == 3
     less = replace(offered[text].device, memory=0.99 * offered[text].device.memory)

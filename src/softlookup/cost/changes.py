@@ -38,7 +38,7 @@ class _Plan:
 def change_that_helps(request: PlanRequest, pool: Pool, rows: Sequence[StrategyCost], chosen: Chosen) -> str:
     """One line: the change with the largest gain, or that none gains a tenth."""
     now = _plan(request, pool, rows, chosen)
-    plans = [(text, _planned(changed)) for text, changed in alternatives(request, pool, rows)]
+    plans = [(text, _planned(changed)) for text, changed in alternatives(request, pool)]
     gains = [(_gain(now, plan, request.max_seconds), text, plan) for text, plan in plans]
     rank, factor = max((gain for gain, *_ in gains), default=(-1, 0.0))
     if rank > 0 or (rank == 0 and factor >= _LEAST_GAIN):
@@ -52,7 +52,7 @@ def change_that_helps(request: PlanRequest, pool: Pool, rows: Sequence[StrategyC
     return say(request.language, "nothing_helps", count=len(plans), changes=changes)
 
 
-def alternatives(request: PlanRequest, pool: Pool, rows: Sequence[StrategyCost]) -> Iterator[tuple[str, PlanRequest]]:
+def alternatives(request: PlanRequest, pool: Pool) -> Iterator[tuple[str, PlanRequest]]:
     """Every change that applies, in words, and the request with it."""
     language, model = request.language, request.model
     limit = request.max_context_tokens
@@ -74,10 +74,7 @@ def alternatives(request: PlanRequest, pool: Pool, rows: Sequence[StrategyCost])
 
 def _more_memory(request: PlanRequest, pool: Pool) -> Iterator[tuple[str, PlanRequest]]:
     """As much memory as full context needs, where the window allows it; else as one window or the weights need."""
-    if request.fits_window:
-        length = request.tokens
-    else:
-        length = max(1, min(request.tokens, request.room or 1))
+    length = request.tokens if request.fits_window else max(1, min(request.tokens, request.room or 1))
     length += request.question_tokens + request.answer_tokens
     cache = sequence_bytes(request.model.shape, length, request.kv, request.engine)
     missing = (request.concurrency * cache - pool.available.value) / request.utilisation

@@ -65,16 +65,8 @@ class PlanRequest:
             (self.questions, _MAX_QUESTIONS, "--questions"),
             (self.concurrency, 1_000_000, "--concurrency"),
             (self.max_seconds, _MAX_LIMIT_SECONDS, "--max-seconds"),
-            (
-                1 if self.evidence_layers is None else self.evidence_layers,
-                len(self.model.shape.layers),
-                "evidence_layers",
-            ),
-            (
-                1 if self.max_context_tokens is None else self.max_context_tokens,
-                _MAX_DOCUMENT_TOKENS,
-                "--max-context-tokens",
-            ),
+            (_or_one(self.evidence_layers), len(self.model.shape.layers), "evidence_layers"),
+            (_or_one(self.max_context_tokens), _MAX_DOCUMENT_TOKENS, "--max-context-tokens"),
             (self.bank_tokens + 1, 1 << 20, "bank_tokens"),
             (self.bank_questions, 1 << 20, "bank_questions"),
         ):
@@ -113,6 +105,10 @@ class PlanRequest:
     def fits_window(self) -> bool:
         """Whether the whole document, a question and an answer fit the trained window."""
         return self.room is None or self.tokens <= self.room
+
+
+def _or_one(value: int | None) -> int:
+    return 1 if value is None else value
 
 
 def require_window(request: PlanRequest) -> None:

@@ -189,8 +189,11 @@ def _hybrid(request: PlanRequest, pool: Pool) -> StrategyCost:
     count, last = window_count(request.tokens, room), last_window(request.tokens, room)
     lengths = [(float(count - 1), room), (1.0, last)] if count > 1 else [(1.0, last)]
     question = [(times, suffix_seconds(request, length, evidence=True)) for times, length in lengths]
-    reading = [(times, step) for times, length in lengths
-               for step in (prefill_seconds(request, length, evidence=True), bank_seconds(request, length))]  # fmt: skip
+    reading = [
+        (times, step)
+        for times, length in lengths
+        for step in (prefill_seconds(request, length, evidence=True), bank_seconds(request, length))
+    ]
     final = _context_parts(request, fed)
     longest = min(room, request.tokens)
     cache = max(_cache_bytes(request, longest, evidence=True), _cache_bytes(request, fed))

@@ -1,4 +1,4 @@
-"""The model that a plan of a document is made for: its costs, and the tokenizer that counts. Converts and loads nothing.
+"""The model that a document is planned for: its costs, and the tokenizer that counts. Converts and loads nothing.
 
 A preset, a ``config.json`` alone or a GGUF file that was never converted has no tokenizer here: the embedded model's
 counts, and the number of tokens becomes a prior.
