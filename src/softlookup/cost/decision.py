@@ -87,15 +87,8 @@ def _facts(request: PlanRequest, rows: Sequence[StrategyCost], chosen: Chosen) -
         parts += [say(language, "fits", tokens=request.tokens), _versus(request, break_even(full, retrieval))]
     if request.questions > 1 and chosen in ("full_context", "hybrid") and not retrieval.obstacle:
         own = full if chosen == "full_context" else hybrid
-        totals = (seconds_text(row.total_seconds(request.questions), language) for row in (own, retrieval))
-        parts.append(
-            say(
-                language,
-                "totals",
-                questions=request.questions,
-                **dict(zip(("chosen", "retrieval"), totals, strict=True)),
-            )
-        )
+        mine, retrieved = (seconds_text(row.total_seconds(request.questions), language) for row in (own, retrieval))
+        parts.append(say(language, "totals", questions=request.questions, chosen=mine, retrieval=retrieved))
     return say(language, "join").join(parts)
 
 
