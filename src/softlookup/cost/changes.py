@@ -134,7 +134,7 @@ def _words(request: PlanRequest, now: _Plan, best: tuple[str, _Plan], factor: fl
         language, "then_faster", change=text, what=what, factor=factor, seconds=seconds_text(plan.total, language),
         now=seconds_text(now.total, language),
     )  # fmt: skip
-    if plan.requests > now.requests:
+    if plan.chosen == "full_context" and plan.requests > now.requests:  # requests are of whole documents
         more = say(language, "then_requests", requests=int(plan.requests), now=int(now.requests))
         return say(language, "join").join((faster, more))
     return faster
