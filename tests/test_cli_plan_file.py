@@ -264,3 +264,56 @@ def test_an_outline_that_forgets_references_is_found(capsys, long_contract, tiny
     monkeypatch.setattr(document_plan, "plan_document", lambda request, *_, **__: plan_document(request))
     _, out, _ = run(capsys, long_contract, "--model", tiny_folder, "--json")
     assert all(row["loss"] is None for row in json.loads(out)["strategies"])
+
+
+def write_gguf(path):
+    """A GGUF file of one matrix."""
+    import gguf
+    import numpy as np
+
+    writer = gguf.GGUFWriter(path, "llama")
+    for name, value in {"block_count": 2, "embedding_length": 64, "feed_forward_length": 96, "context_length": 2048,
+                        "attention.head_count": 4, "attention.head_count_kv": 2}.items():  # fmt: skip
+        writer.add_uint32(f"llama.{name}", value)
+    writer.add_token_list([f"token {number}" for number in range(128)])
+    writer.add_tensor("token_embd.weight", np.zeros((128, 64), np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def test_a_gguf_file_is_not_converted_to_be_planned(capsys, contract, embedded_tokenizer, tmp_path, monkeypatch):
+    """Never converted: another tokenizer counts. Converted before: its own counts, the costs stay those of the file."""
+    path = write_gguf(tmp_path / "small.gguf")
+    code, out, err = run(capsys, contract, "--model", path, "--json")
+    before = json.loads(out)
+    assert (code, before["weight_bytes"]) == (0, 128 * 64 * 2)
+    assert before["figures"]["tokens"]["kind"] == "prior"
+    assert "embedded model's tokenizer" in err
+    monkeypatch.setattr(plan_source.store, "find_model", lambda digest: embedded_tokenizer.folder)
+    code, out, err = run(capsys, contract, "--model", path, "--json")
+    after = json.loads(out)
+    assert (code, err) == (0, "")
+    assert "tokens" not in after["figures"]
+    assert (after["weight_bytes"], after["model"]["origin"]) == (128 * 64 * 2, "gguf")
+    assert after["figures"]["kv_bytes"]["kind"] == "exact"
+
+
+def test_a_program_plans_without_the_command_line(long_contract, tiny_folder):
+    from softlookup.cost.devices import find_device
+    from softlookup.cost.request import PlanRequest
+    from softlookup.errors import CapacityError
+    from softlookup.session import Session
+    from softlookup.session.plan_source import find_plan_model
+
+    document = Session(tiny_folder).open(long_contract)
+    planned = find_plan_model(str(tiny_folder))
+    asked = PlanRequest(planned.cost, document.session.count_tokens(document.document.text), find_device("H100"))
+    request = planned.request(asked)
+    assert (request.kv.key, request.evidence_layers) == ("f32", planned.evidence_layers)
+    assert plan_document(request, document.outline).decision.strategy == "hybrid"
+    assert plan_document(request, document.outline, strategy="retrieval").chosen.name == "retrieval"
+    with pytest.raises(CapacityError, match="full_context is not possible"):
+        plan_document(request, strategy="full_context")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from softlookup.cli.read import reading_options
-from softlookup.errors import CapacityError, ExitCode, ModelError
+from softlookup.errors import ExitCode
 
 if TYPE_CHECKING:
     from softlookup.cost.estimate import CostEstimate
@@ -33,7 +33,8 @@ def plan_file(options: argparse.Namespace, asked: PlanRequest) -> ExitCode:
     planned = find_plan_model(options.model, options.weight_dtype)
     session = Session(planned.source.folder, options=settings)
     tokens, language = session.count_tokens(document.text), language_of(document.text)
-    request = _of_model(replace(asked, tokens=max(1, tokens), language=language), planned, options.kv_dtype)
+    asked = replace(asked, tokens=max(1, tokens), language=language)
+    request = planned.request(asked, usual_kv=options.kv_dtype is None)
     outline = OpenDocument(session, document, 0.0).outline if tokens else None
     found = plan_document(request, outline, interval=planned.interval(tokens, language) if tokens else None)
     if not tokens:
@@ -45,27 +46,6 @@ def plan_file(options: argparse.Namespace, asked: PlanRequest) -> ExitCode:
     for warning in found.warnings:
         sys.stderr.write(f"note: {printable_line(warning)}\n")
     return ExitCode.OK if document.coverage.complete else ExitCode.DOCUMENT
-
-
-def _of_model(request: PlanRequest, planned: PlanModel, kv_dtype: str | None) -> PlanRequest:
-    """The request with the model. ``ask`` keeps the cache of a model that it runs in fp32 in fp32 too.
-
-    Raises ``ModelError`` for an unknown window and ``CapacityError`` for one that leaves no room, as ``ask`` does.
-    """
-    from softlookup.cost.kv_cache import KVDtypes
-    from softlookup.cost.strategies import no_room
-
-    cost = planned.cost
-    if cost.shape.context is None:
-        raise ModelError(
-            f"{cost.shape.name} does not state its trained window",
-            "softlookup will not guess a window: add max_position_embeddings to its configuration",
-        )
-    kv = KVDtypes("f32", "f32") if kv_dtype is None and cost.dtype == "f32" else request.kv
-    request = replace(request, model=cost, evidence_layers=planned.evidence_layers, kv=kv)
-    if obstacle := no_room(replace(request, language="en")):
-        raise CapacityError(obstacle, "use a model with a longer window")
-    return request
 
 
 def _record(found: CostEstimate, document: Document, planned: PlanModel, tokens: int) -> dict[str, Any]:

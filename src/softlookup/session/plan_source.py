@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from softlookup.cost.document_plan import TokenInterval
+from softlookup.cost.kv_cache import KVDtypes
 from softlookup.cost.model_source import CostModel, find_model
+from softlookup.cost.request import PlanRequest
+from softlookup.cost.strategies import no_room
 from softlookup.documents.language import Language
+from softlookup.errors import CapacityError, ModelError
 from softlookup.evidence.profile_store import evidence_depth
 from softlookup.runtime import embedded, store
 from softlookup.runtime.load import ModelSource, find_model_source
@@ -36,6 +40,24 @@ class PlanModel:
     sha256: str
     evidence_layers: int
 
+    def request(self, asked: PlanRequest, *, usual_kv: bool = True) -> PlanRequest:
+        """``asked`` with this model, its evidence layers and, with ``usual_kv``, the cache that ``ask`` keeps.
+
+        A model that runs in fp32 keeps its cache in fp32. Raises ``ModelError`` for an unknown window and
+        ``CapacityError`` for one that leaves no room, since ``ask`` could not read a word.
+        """
+        shape = self.cost.shape
+        if shape.context is None:
+            raise ModelError(
+                f"{shape.name} does not state its trained window",
+                "softlookup will not guess a window: add max_position_embeddings to its configuration",
+            )
+        kv = KVDtypes("f32", "f32") if usual_kv and self.cost.dtype == "f32" else asked.kv
+        request = replace(asked, model=self.cost, evidence_layers=self.evidence_layers, kv=kv)
+        if obstacle := no_room(replace(request, language="en")):
+            raise CapacityError(obstacle, "use a model with a longer window")
+        return request
+
     def interval(self, tokens: int, language: Language) -> TokenInterval | None:
         """Limits of ``tokens`` when another tokenizer counted them, None when the model's own did."""
         if self.own:
@@ -58,13 +80,14 @@ def find_plan_model(name: str | None, weight_dtype: str | None = None) -> PlanMo
     cost = find_model(name, weight_dtype)
     folder = _folder_with_tokenizer(path)
     if folder is not None:
-        return _own(find_model_source(folder), weight_dtype)
+        # a GGUF file is planned as it is stored, its conversion only counts
+        return _own(find_model_source(folder), weight_dtype, cost if cost.origin == "gguf" else None)
     layers = evidence_depth("", cost.shape)
     return PlanModel(cost, find_model_source(None), own=False, sha256="", evidence_layers=layers)
 
 
-def _own(source: ModelSource, weight_dtype: str | None) -> PlanModel:
-    cost = find_model(str(source.folder), weight_dtype)
+def _own(source: ModelSource, weight_dtype: str | None, cost: CostModel | None = None) -> PlanModel:
+    cost = cost or find_model(str(source.folder), weight_dtype)
     cost = replace(cost, shape=replace(cost.shape, name=source.name))
     return PlanModel(
         cost, source, own=True, sha256=source.sha256, evidence_layers=evidence_depth(source.sha256, cost.shape)
