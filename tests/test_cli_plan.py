@@ -37,6 +37,20 @@ def test_json(capsys):
     assert found["figures"]["prefill_seconds"]["low"] < found["prefill_seconds"]
 
 
+def test_a_length_and_a_file_read_evidence_up_to_the_same_layer(capsys, monkeypatch):
+    """19 of the embedded model's 30 layers: planted, all layers take longer in hybrid's windows and in no prefill."""
+    from softlookup.evidence import profile_store
+
+    hybrids, prefills = [], []
+    for depth in (profile_store.evidence_depth, lambda _, shape: len(shape.layers)):
+        monkeypatch.setattr(profile_store, "evidence_depth", depth)
+        found = json.loads(run(capsys, "--tokens", 50_000, "--json")[1])
+        hybrids.append(found["strategies"][2]["first_answer_seconds"])
+        prefills.append(found["prefill_seconds"])
+    assert hybrids[0] < 0.8 * hybrids[1]
+    assert prefills[0] == prefills[1]
+
+
 def test_beyond_the_window_is_told_on_stderr(capsys):
     code, out, err = run(capsys, "--tokens", 200_000)
     assert code == 0

@@ -1,4 +1,4 @@
-"""Wrapped lines: no word is lost, none exceeds the width but a word that is longer itself, wide characters count two."""
+"""Wrapped lines: nothing is lost, only a longer word exceeds the width, wide characters count two columns."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from softlookup.errors import ExitCode, UsageError
@@ -67,10 +68,14 @@ def _plan_tokens(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.render_plan import estimate_text
     from softlookup.cost.estimate import estimate
+    from softlookup.evidence.profile_store import evidence_depth
+    from softlookup.runtime.embedded import GGUF_SHA256, NAME
 
     if options.max_context_tokens is not None:
         raise UsageError("--max-context-tokens belongs to a FILE", "leave it out with --tokens")
-    found = estimate(_request(options, options.model, options.tokens))
+    request = _request(options, options.model, options.tokens)
+    weights = GGUF_SHA256 if options.model in (None, NAME) else ""
+    found = estimate(replace(request, evidence_layers=evidence_depth(weights, request.model.shape)))
     sys.stdout.write((json_line(found.to_dict()) if options.json else estimate_text(found)) + "\n")
     for warning in found.warnings:
         sys.stderr.write(f"note: {printable_line(warning)}\n")
