@@ -306,14 +306,29 @@ def test_a_program_plans_without_the_command_line(long_contract, tiny_folder):
     from softlookup.cost.request import PlanRequest
     from softlookup.errors import CapacityError
     from softlookup.session import Session
-    from softlookup.session.plan_source import find_plan_model
+    from softlookup.session.plan_source import document_request, find_plan_model
 
     document = Session(tiny_folder).open(long_contract)
     planned = find_plan_model(str(tiny_folder))
-    asked = PlanRequest(planned.cost, document.session.count_tokens(document.document.text), find_device("H100"))
-    request = planned.request(asked)
-    assert (request.kv.key, request.evidence_layers) == ("f32", planned.evidence_layers)
+    text, count = document.document.text, document.session.count_tokens
+    request = document_request(planned, PlanRequest(planned.cost, 1, find_device("H100")), text, count)
+    assert (request.kv.key, request.tokens) == ("f32", count(text))
+    assert request.evidence_layers == planned.evidence_layers
     assert plan_document(request, document.outline).decision.strategy == "hybrid"
     assert plan_document(request, document.outline, strategy="retrieval").chosen.name == "retrieval"
     with pytest.raises(CapacityError, match="full_context is not possible"):
         plan_document(request, strategy="full_context")
+
+
+def test_the_bank_is_counted_in_the_language_of_the_document(tiny_folder):
+    from softlookup.cost.request import PlanRequest
+    from softlookup.evidence.question_bank import question_bank
+    from softlookup.session.plan_source import document_request, find_plan_model
+
+    planned = find_plan_model(str(tiny_folder))
+    count = TokenCounter(planned.source)
+    for language, text in (("en", LONG), ("zh", CONTRACT_ZH)):
+        request = document_request(planned, PlanRequest(planned.cost, 1), text, count)
+        assert request.language == language
+        assert request.bank_tokens == sum(map(count, question_bank(language).questions))
+        assert request.bank_questions == 55

@@ -23,18 +23,16 @@ def plan_file(options: argparse.Namespace, asked: PlanRequest) -> ExitCode:
     from softlookup.cli.render_plan import estimate_text
     from softlookup.cost.document_plan import plan_document
     from softlookup.cost.plan_texts import say
-    from softlookup.documents.language import language_of
     from softlookup.documents.read import read_document
     from softlookup.session import OpenDocument, Options, Session
-    from softlookup.session.plan_source import find_plan_model
+    from softlookup.session.plan_source import document_request, find_plan_model
 
     settings = Options(max_context_tokens=options.max_context_tokens)
     document = read_document(options.file, **reading_options(options))
     planned = find_plan_model(options.model, options.weight_dtype)
     session = Session(planned.source.folder, options=settings)
-    tokens, language = session.count_tokens(document.text), language_of(document.text)
-    asked = replace(asked, tokens=max(1, tokens), language=language)
-    request = planned.request(asked, usual_kv=options.kv_dtype is None)
+    request = document_request(planned, asked, document.text, session.count_tokens, usual_kv=options.kv_dtype is None)
+    tokens, language = request.tokens if document.text else 0, request.language
     outline = OpenDocument(session, document, 0.0).outline if tokens else None
     found = plan_document(request, outline, interval=planned.interval(tokens, language) if tokens else None)
     if not tokens:

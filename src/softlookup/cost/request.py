@@ -17,7 +17,8 @@ from softlookup.errors import CapacityError, UsageError
 USUAL_ANSWER_TOKENS = 80
 # a question with the words around it; RESERVED_TOKENS leaves room for a longer one
 QUESTION_TOKENS = 64
-# the off-topic bank of `softlookup ask`: its questions, and the tokens of all of them (`evidence/question_bank.py`)
+# the bank of `softlookup ask` (`evidence/question_bank.py`): its questions, and the tokens of all of them where nobody
+# counts them: between those of the English and the Chinese list
 BANK_QUESTIONS = 55
 BANK_TOKENS = 900
 # a first answer that takes longer than this is not waited for: half an hour

@@ -6,6 +6,7 @@ counts, and the number of tokens becomes a prior.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from softlookup.cost.kv_cache import KVDtypes
 from softlookup.cost.model_source import CostModel, find_model
 from softlookup.cost.request import PlanRequest
 from softlookup.cost.strategies import no_room
-from softlookup.documents.language import Language
+from softlookup.documents.language import Language, language_of
 from softlookup.errors import CapacityError, ModelError
 from softlookup.evidence.profile_store import evidence_depth
+from softlookup.evidence.question_bank import question_bank
 from softlookup.runtime import embedded, store
 from softlookup.runtime.load import ModelSource, find_model_source
 
@@ -40,24 +42,6 @@ class PlanModel:
     sha256: str
     evidence_layers: int
 
-    def request(self, asked: PlanRequest, *, usual_kv: bool = True) -> PlanRequest:
-        """``asked`` with this model, its evidence layers and, with ``usual_kv``, the cache that ``ask`` keeps.
-
-        A model that runs in fp32 keeps its cache in fp32. Raises ``ModelError`` for an unknown window and
-        ``CapacityError`` for one that leaves no room, since ``ask`` could not read a word.
-        """
-        shape = self.cost.shape
-        if shape.context is None:
-            raise ModelError(
-                f"{shape.name} does not state its trained window",
-                "softlookup will not guess a window: add max_position_embeddings to its configuration",
-            )
-        kv = KVDtypes("f32", "f32") if usual_kv and self.cost.dtype == "f32" else asked.kv
-        request = replace(asked, model=self.cost, evidence_layers=self.evidence_layers, kv=kv)
-        if obstacle := no_room(replace(request, language="en")):
-            raise CapacityError(obstacle, "use a model with a longer window")
-        return request
-
     def interval(self, tokens: int, language: Language) -> TokenInterval | None:
         """Limits of ``tokens`` when another tokenizer counted them, None when the model's own did."""
         if self.own:
@@ -66,6 +50,37 @@ class PlanModel:
         return TokenInterval(
             int(low * tokens), int(high * tokens) + 1, f"counted with the tokenizer of {embedded.NAME}"
         )
+
+
+def document_request(
+    planned: PlanModel, asked: PlanRequest, text: str, count_tokens: Callable[[str], int], *, usual_kv: bool = True
+) -> PlanRequest:
+    """``asked`` for a document of ``text``: its tokens and language, the bank in that, the model as ``ask`` runs it.
+
+    With ``usual_kv`` a model that runs in fp32 keeps its cache in fp32. A document without text counts as one token.
+    Raises ``ModelError`` for an unknown window and ``CapacityError`` for one that leaves no room: ``ask`` could not read
+    a word.
+    """
+    shape, language = planned.cost.shape, language_of(text)
+    if shape.context is None:
+        raise ModelError(
+            f"{shape.name} does not state its trained window",
+            "softlookup will not guess a window: add max_position_embeddings to its configuration",
+        )
+    bank = question_bank(language).questions
+    request = replace(
+        asked,
+        model=planned.cost,
+        tokens=max(1, count_tokens(text)),
+        language=language,
+        kv=KVDtypes("f32", "f32") if usual_kv and planned.cost.dtype == "f32" else asked.kv,
+        evidence_layers=planned.evidence_layers,
+        bank_questions=len(bank),
+        bank_tokens=sum(count_tokens(question) for question in bank),
+    )
+    if obstacle := no_room(replace(request, language="en")):
+        raise CapacityError(obstacle, "use a model with a longer window")
+    return request
 
 
 def find_plan_model(name: str | None, weight_dtype: str | None = None) -> PlanModel:
