@@ -58,8 +58,8 @@ def document_request(
     """``asked`` for a document of ``text``: its tokens and language, the bank in that, the model as ``ask`` runs it.
 
     With ``usual_kv`` a model that runs in fp32 keeps its cache in fp32. A document without text counts as one token.
-    Raises ``ModelError`` for an unknown window and ``CapacityError`` for one that leaves no room: ``ask`` could not read
-    a word.
+    Raises ``ModelError`` for an unknown window and ``CapacityError`` for one that leaves no room: ``ask`` could not
+    read a word.
     """
     shape, language = planned.cost.shape, language_of(text)
     if shape.context is None:
