@@ -171,6 +171,22 @@ def test_the_final_context(tokens, context, expected):
     assert final_tokens(request(tokens, shape=replace(SHAPE, context=context))) == expected
 
 
+def test_contexts_shrink_to_what_memory_holds():
+    """KV of 16 B per token and layer: memory for 3,000 tokens, then for 1,000, less than the least context of 2,048."""
+    wide = replace(SHAPE, context=131_072)
+    for held, possible in ((3000, True), (1000, False)):
+        asked = request(100_000, shape=wide, evidence_layers=2)
+        used = asked.device.memory * asked.utilisation - pool_of(asked).available.value
+        device = replace(COMPUTE, memory=(used + 32 * (held + 64 + 80)) / asked.utilisation)
+        found = rows(replace(asked, device=device))
+        expected = held if possible else 2048
+        for name in ("retrieval", "hybrid"):
+            assert abs(found[name].fed - expected) <= 1
+            assert (not found[name].obstacle) == possible
+        assert abs(found["hybrid"].window_tokens - expected) <= 1
+        assert found["full_context"].obstacle
+
+
 def test_a_limit_on_the_context_rules_out_whoever_reads_everything():
     found = rows(request(10_000, max_context_tokens=1000))
     assert found["full_context"].obstacle == "10,000 tokens exceed the limit of 1,000 context tokens"

@@ -167,7 +167,7 @@ def _full(request: PlanRequest, pool: Pool) -> StrategyCost:
 
 def _retrieval(request: PlanRequest, pool: Pool) -> StrategyCost:
     """Every answer: prefill of the retrieved context + bank + question + answer, since each needs other clauses."""
-    fed = retrieved_tokens(request)
+    fed = _held(request, pool, retrieved_tokens(request))
     first = sum_figure(_context_parts(request, fed), "s", "prefill of the retrieved context + bank + question + answer")
     unread, cache = request.tokens - fed, _cache_bytes(request, fed)
     key = "lose_retrieval" if unread else "lose_retrieval_nothing"
@@ -212,12 +212,17 @@ def _hybrid(request: PlanRequest, pool: Pool) -> StrategyCost:
 def _hybrid_lengths(request: PlanRequest, pool: Pool) -> tuple[int, int]:
     """Tokens of the final context and of a window: what the model's window holds, less where memory is short.
 
-    Windows do not become shorter than the final context, nor that than its least length.
+    Windows do not become shorter than the final context.
     """
-    held = int(pool.longest.value) // request.concurrency - request.question_tokens - request.answer_tokens
-    fed = min(final_tokens(request), max(held, retrieved_tokens(request), 1))
+    fed = _held(request, pool, final_tokens(request))
     room = request.tokens if request.room is None else max(1, min(request.room, request.tokens))
-    return fed, min(room, max(held, fed, 1))
+    return fed, max(fed, _held(request, pool, room))
+
+
+def _held(request: PlanRequest, pool: Pool, wanted: int) -> int:
+    """``wanted`` document tokens, or what memory holds of them, at least 2,048: below that a context is of no use."""
+    held = int(pool.longest.value) // request.concurrency - request.question_tokens - request.answer_tokens
+    return min(wanted, max(held, _MIN_RETRIEVED_TOKENS))
 
 
 def no_room(request: PlanRequest) -> str:
