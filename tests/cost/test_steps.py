@@ -143,32 +143,40 @@ def test_hybrid_by_hand():
     assert lengths[-1] == 1264
     read = sum(layer_flops(length, 0) + bank_flops(asked, length).total for length in lengths) / rate(asked)
     passed = sum(layer_flops(64, length) for length in lengths) / rate(asked)
-    first, question = context(asked, 2500)
+    first, question = context(asked, 3328)
     final = first + question + decoded(asked, 2500)
     row = rows(asked)["hybrid"]
-    assert (row.windows, row.window_tokens, row.fed, row.seen) == (4, 3328, 2500, 10_000)
+    assert (row.windows, row.window_tokens, row.fed, row.seen) == (4, 3328, 3328, 10_000)
     assert row.first_answer.value == pytest.approx(read + passed + final)
     assert row.next_answer.value == pytest.approx(passed + final)
     assert row.total_seconds(5) == pytest.approx(read + 5 * (passed + final))
 
 
 def test_hybrid_holds_one_window_or_the_final_context():
-    """Window: one layer of 3,328 + 64 tokens, 16 B each. Final: two layers of 2,500 + 64 + 80."""
+    """Window: one layer of 16 B per token, 3,328 + 64 of them. Final: two layers, 3,328 + 64 + 80."""
     asked = request(10_000, evidence_layers=1)
     pool = pool_of(asked)
     other = 2 * SHAPE.parameters + pool.workspace.value
-    assert rows(asked)["hybrid"].memory.value == pytest.approx(other + max(16 * 3392, 2 * 16 * 2644))
-    # without evidence layers the window is the larger one
-    assert rows(request(10_000))["hybrid"].memory.value == pytest.approx(other + 2 * 16 * 3392)
+    assert rows(asked)["hybrid"].memory.value == pytest.approx(other + max(16 * 3392, 2 * 16 * 3472))
+    # where the window is long beside the final context of 4,096, it is the larger one
+    long = request(100_000, shape=replace(SHAPE, context=60_768))
+    other = 2 * SHAPE.parameters + pool_of(long).workspace.value
+    assert rows(long)["hybrid"].memory.value == pytest.approx(other + 2 * 16 * 60_064)
 
 
 @pytest.mark.parametrize(
     ("tokens", "context", "expected"),
-    [(1000, 4096, 1000), (4000, 4096, 2048), (10_000, 4096, 2500), (100_000, 4096, 3328), (400_000, 131_072, 100_000),
-     (1_000_000, None, 32_768)],
+    [(1000, 4096, 1000), (10_000, 4096, 3328), (10_000, 8192, 4096), (400_000, 131_072, 4096), (1_000_000, None, 4096)],
 )  # fmt: skip
 def test_the_final_context(tokens, context, expected):
     assert final_tokens(request(tokens, shape=replace(SHAPE, context=context))) == expected
+
+
+def test_windows_that_are_too_short_to_be_read():
+    short = replace(SHAPE, context=768 + 1023)
+    assert "windows of 1,023 tokens are too short" in rows(request(10_000, shape=short))["hybrid"].obstacle
+    assert not rows(request(10_000, shape=replace(SHAPE, context=768 + 1024)))["hybrid"].obstacle
+    assert not rows(request(500, shape=short))["hybrid"].obstacle
 
 
 def test_contexts_shrink_to_what_memory_holds():

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategies import StrategyCost, StrategyName
+from softlookup.cost.strategies import StrategyCost
+from softlookup.cost.strategy import StrategyName
 
 Chosen = StrategyName | Literal["none"]
 

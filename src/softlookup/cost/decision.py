@@ -11,7 +11,8 @@ from softlookup.cost.choice import Chosen, break_even, by_name, choose
 from softlookup.cost.plan_texts import say, seconds_text
 from softlookup.cost.pool import Pool
 from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategies import STRATEGIES, StrategyCost, StrategyName
+from softlookup.cost.strategies import STRATEGIES, StrategyCost
+from softlookup.cost.strategy import StrategyName
 from softlookup.errors import CapacityError, UsageError
 
 AskedStrategy = StrategyName | Literal["auto"]

@@ -20,6 +20,7 @@ _EN = {
     "several": " for {count:,} requests",
     "no_room": "a window of {window:,} leaves no room beside {reserved:,} reserved tokens",
     "reads_all": "it would read all {tokens:,} tokens, the limit is {limit:,} context tokens",
+    "short_windows": "windows of {room:,} tokens are too short to be read one by one, {least:,} are the least",
     # what can be lost
     "lose_nothing": "nothing",
     "lose_retrieval": "{unread:,} of {tokens:,} tokens are never read; references and definitions among them are "
@@ -83,6 +84,7 @@ _ZH = {
     "several": "（{count:,} 个请求）",
     "no_room": "窗口 {window:,} 除预留的 {reserved:,} 个词元外没有空间",
     "reads_all": "它要读全部 {tokens:,} 个词元，而限制为 {limit:,} 个上下文词元",
+    "short_windows": "{room:,} 个词元的窗口太短，不能逐个阅读，至少需 {least:,} 个",
     "lose_nothing": "无",
     "lose_retrieval": "{tokens:,} 个词元中有 {unread:,} 个从未读到；其中的引用与定义除非补入，否则缺失",
     "lose_retrieval_nothing": "无：检索到整份文件",

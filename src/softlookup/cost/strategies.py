@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from softlookup.cost.figures import Figure, exact
 from softlookup.cost.kv_cache import sequence_bytes
@@ -19,8 +19,8 @@ from softlookup.cost.pool import Pool
 from softlookup.cost.request import PlanRequest, window_line
 from softlookup.cost.seconds import sum_figure
 from softlookup.cost.steps import bank_seconds, decode_milliseconds, prefill_seconds, suffix_seconds
+from softlookup.cost.strategy import FINAL_CONTEXT_TOKENS, LEAST_WINDOW_TOKENS, StrategyName
 
-StrategyName = Literal["full_context", "retrieval", "hybrid"]
 STRATEGIES: tuple[StrategyName, ...] = ("full_context", "retrieval", "hybrid")
 # eight blocks of 4,096 tokens, the course page's example; a quarter of a shorter document
 MAX_RETRIEVED_TOKENS = 32_768
@@ -71,13 +71,14 @@ class StrategyCost:
 
 def retrieved_tokens(request: PlanRequest) -> int:
     """Document tokens of a retrieved context: a quarter, from 2,048 to 32,768, and what window and document hold."""
-    return min(MAX_RETRIEVED_TOKENS, final_tokens(request))
+    wanted = min(MAX_RETRIEVED_TOKENS, max(_MIN_RETRIEVED_TOKENS, request.tokens // 4), request.tokens)
+    return wanted if request.room is None else max(1, min(wanted, request.room))
 
 
 def final_tokens(request: PlanRequest) -> int:
-    """Document tokens of hybrid's final context: a quarter, from 2,048 to what window and document hold."""
-    wanted = min(max(_MIN_RETRIEVED_TOKENS, request.tokens // 4), request.tokens)
-    return min(wanted, MAX_RETRIEVED_TOKENS) if request.room is None else max(1, min(wanted, request.room))
+    """Document tokens of hybrid's final context: those of ``softlookup ask``, and what window and document hold."""
+    wanted = min(FINAL_CONTEXT_TOKENS, request.tokens)
+    return wanted if request.room is None else max(1, min(wanted, request.room))
 
 
 def window_step(room: int) -> int:
@@ -204,7 +205,7 @@ def _hybrid(request: PlanRequest, pool: Pool) -> StrategyCost:
         sum_figure([*question, *final], "s", "question in each window of the run + final context"),
         _memory(request, pool, cache),
         say(request.language, key, fed=fed, tokens=request.tokens, windows=count),
-        request.tokens, fed, no_room(request) or _reads_all(request) or _too_large(request, pool, cache),
+        request.tokens, fed, no_room(request) or _cannot_window(request) or _too_large(request, pool, cache),
         count, longest,
     )  # fmt: skip
 
@@ -233,8 +234,11 @@ def no_room(request: PlanRequest) -> str:
     return ""
 
 
-def _reads_all(request: PlanRequest) -> str:
+def _cannot_window(request: PlanRequest) -> str:
+    """Why windows are no way to read: they read everything, and short ones cost more by the bank than by the text."""
     limit = request.max_context_tokens
-    if limit is None or request.tokens <= limit:
-        return ""
-    return say(request.language, "reads_all", tokens=request.tokens, limit=limit)
+    if limit is not None and request.tokens > limit:
+        return say(request.language, "reads_all", tokens=request.tokens, limit=limit)
+    if request.room is not None and request.room < min(LEAST_WINDOW_TOKENS, request.tokens):
+        return say(request.language, "short_windows", room=request.room, least=LEAST_WINDOW_TOKENS)
+    return ""
