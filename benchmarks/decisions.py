@@ -26,7 +26,7 @@ CPU = "CPU, 2 cores"
 EVIDENCE_LAYERS = {"SmolLM2-135M": 19, "SmolLM2-1.7B": 16, "Llama-3.1-8B": 21, "Phi-3-mini": 21}
 SCENARIOS = (
     (CPU, "SmolLM2-135M", "short", 1), (CPU, "SmolLM2-1.7B", "short", 50), (CPU, "SmolLM2-135M", "200 pages", 1),
-    (CPU, "SmolLM2-1.7B", "200 pages", 50),
+    (CPU, "SmolLM2-1.7B", "200 pages", 1),
     ("RTX-4090", "Phi-3-mini", "short", 1), ("RTX-4090", "Llama-3.1-8B", "long", 50),
     ("RTX-4090", "Llama-3.1-8B", "200 pages", 1), ("RTX-4090", "Phi-3-mini", "200 pages", 50),
     ("A100-80GB", "Llama-3.1-8B", "short", 50), ("A100-80GB", "Phi-3-mini", "long", 1),

@@ -48,6 +48,22 @@ def test_hybrid_gives_way_to_retrieval_where_it_takes_too_long():
         assert f"limit {seconds_text(limit)}" in found.decision.reason
 
 
+def test_many_questions_pay_for_windows():
+    """Beyond the limit hybrid is chosen from the number of questions on at which its total is that of retrieval."""
+    asked = replace(long_on_a_processor(max_seconds=1), model=find_model("Llama-3.1-8B"), evidence_layers=21)
+    rows = {row.name: row for row in strategy_costs(asked, pool_of(asked))}
+    full = [replace(row, obstacle="planted") if row.name == "full_context" else row for row in rows.values()]
+    hybrid, retrieval = rows["hybrid"], rows["retrieval"]
+    assert not hybrid.obstacle
+    saved = retrieval.next_answer.value - hybrid.next_answer.value
+    crossing = (hybrid.first_answer.value - hybrid.next_answer.value) / saved
+    assert crossing > 2
+    for questions, expected in ((int(crossing), "retrieval"), (int(crossing) + 1, "hybrid")):
+        assert choose(replace(asked, questions=questions), full) == expected
+    reason = plan_document(replace(asked, questions=int(crossing) + 1)).decision.reason
+    assert "no longer than by retrieval" in reason
+
+
 def test_hybrid_stays_where_nothing_else_is_left():
     asked = long_on_a_processor(max_seconds=1)
     rows = strategy_costs(asked, pool_of(asked))

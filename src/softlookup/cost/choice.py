@@ -15,15 +15,22 @@ Chosen = StrategyName | Literal["none"]
 def choose(request: PlanRequest, rows: Sequence[StrategyCost]) -> Chosen:
     """Full context where it is possible, since it loses nothing; else hybrid, which sees every token; else retrieval.
 
-    Hybrid gives way to retrieval where its first answer takes longer than ``max_seconds``. "none" when nothing is
-    possible on the device with this model.
+    Hybrid gives way to retrieval where its first answer takes longer than ``max_seconds``, unless all the questions
+    together take no longer than by retrieval. "none" when nothing is possible on the device with this model.
     """
     full, retrieval, hybrid = by_name(rows)
     if not full.obstacle:
         return "full_context"
-    if not hybrid.obstacle and (hybrid.first_answer.value <= request.max_seconds or retrieval.obstacle):
+    if not hybrid.obstacle and (
+        hybrid.first_answer.value <= request.max_seconds or retrieval.obstacle or pays(request, hybrid, retrieval)
+    ):
         return "hybrid"
     return "none" if retrieval.obstacle else "retrieval"
+
+
+def pays(request: PlanRequest, hybrid: StrategyCost, retrieval: StrategyCost) -> bool:
+    """Whether all questions take no longer by hybrid: windows are read once, a retrieved context for every question."""
+    return hybrid.total_seconds(request.questions) <= retrieval.total_seconds(request.questions)
 
 
 def by_name(rows: Sequence[StrategyCost]) -> tuple[StrategyCost, StrategyCost, StrategyCost]:

@@ -72,6 +72,8 @@ def _reason(request: PlanRequest, rows: Sequence[StrategyCost], chosen: Chosen) 
     if chosen == "retrieval":
         slow = say(language, "slow", **limit)
         parts.append(say(language, "no_hybrid", obstacle=hybrid.obstacle) if hybrid.obstacle else slow)
+    elif chosen == "hybrid" and hybrid.first_answer.value > request.max_seconds and not retrieval.obstacle:
+        parts.append(say(language, "slow_but_pays", **limit))
     elif chosen == "hybrid" and hybrid.first_answer.value > request.max_seconds:
         parts.append(say(language, "too_slow_alone", obstacle=retrieval.obstacle, **limit))
     elif chosen == "hybrid":

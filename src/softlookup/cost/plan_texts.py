@@ -46,6 +46,8 @@ _EN = {
     "no_full": "full context is not possible: {obstacle}",
     "sees_all": "overlapping windows see every token, and the first answer takes {seconds} (limit {limit})",
     "slow": "hybrid would see every token but take {seconds} for the first answer (limit {limit})",
+    "slow_but_pays": "overlapping windows see every token; the first answer takes {seconds} (limit {limit}), but all "
+    "together take no longer than by retrieval",
     "no_hybrid": "neither is hybrid: {obstacle}",
     "too_slow_alone": "overlapping windows are the only way left, although the first answer takes {seconds} (limit "
     "{limit}); retrieval is not possible: {obstacle}",
@@ -105,6 +107,7 @@ _ZH = {
     "no_full": "无法全文阅读：{obstacle}",
     "sees_all": "重叠窗口看到每个词元，第一个回答需 {seconds}（上限 {limit}）",
     "slow": "窗口混合能看到每个词元，但第一个回答需 {seconds}（上限 {limit}）",
+    "slow_but_pays": "重叠窗口看到每个词元；第一个回答需 {seconds}（上限 {limit}），但全部问题合计不比检索慢",
     "no_hybrid": "窗口混合也不行：{obstacle}",
     "too_slow_alone": "只剩重叠窗口可行，虽然第一个回答需 {seconds}（上限 {limit}）；检索不可行：{obstacle}",
     "none": "没有办法在 {device} 上运行 {name}：{obstacle}",
