@@ -49,6 +49,11 @@ class OpenDocument:
         """How the document is read, decided from token counts alone; loads no model."""
         return self._readings.strategy
 
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of what the model read of this document that this object has put on disk (``Options.cache``)."""
+        return self._readings.hybrid.kept_bytes
+
     def reading(self, questions: Sequence[str]) -> Reading:
         """The context that the model reads for ``questions``, prefilled; the full document is read once only."""
         return self._readings.reading(questions)
