@@ -98,7 +98,21 @@ def _parser() -> argparse.ArgumentParser:
     _add_diagnose(commands)
     add_check(commands)
     _add_model(commands)
+    _add_cache(commands)
     return parser
+
+
+def _add_cache(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import cache as run
+
+    cache = commands.add_parser(
+        "cache",
+        help="what is kept on disk for further questions; delete it",
+        description="example: softlookup cache purge",
+    )
+    run.add_cache_arguments(cache)
+    _add_common(cache)
+    cache.set_defaults(run=run.cache)
 
 
 def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:

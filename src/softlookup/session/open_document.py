@@ -24,7 +24,7 @@ from softlookup.session.readings import Readings
 if TYPE_CHECKING:
     from softlookup.diagnostics.diagnosis import Diagnosis
     from softlookup.diagnostics.inspection_result import Inspection
-    from softlookup.evidence.reading import Reading
+    from softlookup.evidence.reading import QuestionEvidence, Reading
     from softlookup.session.session import Session
 
 
@@ -64,6 +64,11 @@ class OpenDocument:
             question_bank(language).ordinary,
         )
 
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of what the model read of this document that this object has put on disk (``Options.cache``)."""
+        return self._readings.hybrid.kept_bytes
+
     def reading(self, questions: Sequence[str]) -> Reading:
         """The context that the model reads for ``questions``, prefilled; the full document is read once only."""
         return self._readings.reading(questions)
@@ -100,6 +105,25 @@ class OpenDocument:
         """The answer, whose spans are remembered."""
         answer, self._fed[question] = told
         return answer
+
+    def evidence(self, questions: Sequence[str]) -> list[QuestionEvidence]:
+        """What the question's rows point to, without an answer, for a document that is read in windows.
+
+        Raises ``UsageError`` for another strategy, whose evidence comes with a reading (:meth:`reading`).
+        """
+        if self.strategy.strategy != "hybrid":
+            raise UsageError(
+                f"evidence without an answer needs the hybrid strategy, this is {self.strategy.strategy}",
+                "use Options(strategy='hybrid')",
+            )
+        for question in questions:
+            self._check_question(question)
+        self._check_text()
+        return self._readings.hybrid.evidence(questions)
+
+    def take_seconds(self) -> dict[str, float]:
+        """Seconds per phase since the last answer or the last call; the next answer does not count them again."""
+        return self._readings.take_seconds()
 
     def inspect(self, question: str) -> Inspection:
         """What every layer and head did with ``question``; raises as :meth:`ask`.
