@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softlookup.cost.strategy import RESERVED_TOKENS, Strategy, choose_strategy
 from softlookup.documents.language import language_of
@@ -86,18 +87,23 @@ class Readings:
         The off-topic questions get their best passages too: on a context chosen for the user's words
         alone they would have no chance, and the p-value would flatter every question.
         """
+        return select_context(
+            self.document,
+            self.chunks,
+            self.rankings(questions),
+            count_tokens=self.session.count_tokens,
+            max_context_tokens=self.strategy.context_tokens,
+            asked=len(questions),
+        )
+
+    def rankings(self, questions: Sequence[str]) -> list[NDArray[np.float64]]:
+        """Scores [passages] of each question, and last those of the off-topic bank."""
         rankings = [self.search.ranking(question) for question in questions]
         bank = question_bank(language_of(questions[0]), self.session.options.alpha)
         background = [self.lexical.scores(question) for question in bank.compared]
         # the fourth power lets each question's best passage come before any second best
         best = np.sum([(scores / (scores.max() or 1.0)) ** 4 for scores in background], axis=0)
-        return select_context(
-            self.document,
-            self.chunks,
-            [*rankings, best],
-            count_tokens=self.session.count_tokens,
-            max_context_tokens=self.strategy.context_tokens,
-        )
+        return [*rankings, best]
 
     def read(self, context: Context, *, measured: bool = False) -> Reading:
         """Prefill ``context``; ``measured``: no number of an earlier run, since this run's health is in question."""
