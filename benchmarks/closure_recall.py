@@ -1,6 +1,6 @@
 """Does the closure pay for its room? All pieces of an answer in the fed context, with and without it, at equal budgets.
 
-    python benchmarks/closure_recall.py [--split dev|test] [--budgets 2000 4000 7400] [--set NAME] [--cases] [--bank]
+    python benchmarks/closure_recall.py [--split dev|test|held] [--budgets N ...] [--set NAME] [--cases] [--bank]
 
 The closure adds what the ranked passages need: definitions, clauses they cite, clauses that override them. Its room is
 taken from further ranked passages, so both ways get the same tokens of the embedded tokenizer. Two kinds of questions:
@@ -131,7 +131,9 @@ def pieces_fed(rows: Sequence[dict], way: str) -> float:
 def report(rows: Sequence[dict]) -> None:
     """One line per set, split and budget."""
     print(f"{'':26}{'all pieces fed':^52}{'difference':^24}   {'pieces fed':^16}")
-    print(f"{'set':10}{'split':6}{'n':>3}{'budget':>7}  {'without':24}  {'with':24}  {'with - without':26}without  with")
+    print(
+        f"{'set':10}{'split':6}{'n':>3}{'budget':>7}  {'without':24}  {'with':24}  {'with - without':26}without  with"
+    )
     order = sorted(rows, key=lambda row: (row["kind"], row["split"], row["budget"]))
     for (kind, split, budget), group in groupby(order, key=lambda row: (row["kind"], row["split"], row["budget"])):
         part = list(group)
@@ -149,13 +151,14 @@ def print_cases(rows: Sequence[dict]) -> None:
     for row in rows:
         if row["with"] != row["without"]:
             marks = {way: "".join("+" if fed else "-" for fed in row[way]) for way in WAYS}
-            print(f"{row['budget']:6} without {marks['without']:12} with {marks['with']:12} {row['id']}: {row['question']}")
+            fed = f"without {marks['without']:12} with {marks['with']:12}"
+            print(f"{row['budget']:6} {fed} {row['id']}: {row['question']}")
 
 
 def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--split", choices=("dev", "test"), help="one split only")
+    parser.add_argument("--split", choices=("dev", "test", "held"), help="one split only")
     parser.add_argument("--budgets", type=int, nargs="+", default=list(BUDGETS), metavar="TOKENS")
     parser.add_argument("--set", choices=("own en", "own zh", "MAUD far"), help="one set only")
     parser.add_argument("--bank", action="store_true", help="rank as `ask` does, in turn with the off-topic bank")

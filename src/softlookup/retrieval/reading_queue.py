@@ -21,6 +21,10 @@ from softlookup.retrieval.expand import ClauseGraph, Expansion
 _NEED_WORTH = 0.5  # of the passage that needs it; 0.3 to 0.7 choose about the same (benchmarks/closure_recall.py, dev)
 
 
+def _worth(rank: int) -> float:
+    return 3 / (rank + 2)  # flatter than 1 / rank, by which the needs of the first passage push out the fourth
+
+
 class Candidate(NamedTuple):
     """Something to read: the passage ``passage`` (its place among the chunks), or the clause ``need``."""
 
@@ -31,9 +35,10 @@ class Candidate(NamedTuple):
 class ReadingQueue:
     """Candidates, the worthiest first; :meth:`took` adds what a passage that was taken needs.
 
-    A passage is worth 1 / its rank for the question that ranks it best. A clause that it needs is worth half of that,
-    divided by the root of its place among the needs of the passage, plus what its own words are worth. Needs are those
-    of passages which one of the first ``asked`` rankings ranks best (default: all rankings).
+    A passage is worth 3 / (its rank + 2) for the question that ranks it best. A clause that it needs is worth half of
+    that, divided by the root of its place among the needs of the passage, plus what its own words are worth, but never
+    more than the passage. Needs are those of passages that one of the first ``asked`` rankings ranks best (default:
+    all).
     """
 
     def __init__(
@@ -56,8 +61,9 @@ class ReadingQueue:
     def _rank(self, scores: NDArray[np.float64], asked: bool) -> None:
         order = np.argsort(-np.asarray(scores), kind="stable")
         for rank, index in enumerate((int(index) for index in order if scores[index] > 0), 1):
-            if 1 / rank > self._worth.get(index, 0.0):
-                self._worth[index] = 1 / rank
+            worth = _worth(rank)
+            if worth > self._worth.get(index, 0.0):
+                self._worth[index] = worth
                 (self._asked.add if asked else self._asked.discard)(index)
 
     @property
@@ -83,6 +89,7 @@ class ReadingQueue:
         for place, need in enumerate(needed.added, 1):
             self._needs.setdefault(need.span, need)
             worth = _NEED_WORTH * self._worth[passage] / place**0.5 + self._own_worth(need.span)
+            worth = min(worth, self._worth[passage])  # the best passage of another question is read first
             heapq.heappush(self._heap, (-worth, self._number, Candidate(passage, need)))
             self._number += 1
 
