@@ -23,8 +23,12 @@ SEPARATOR = "\n[...]\n"  # stands for left-out text, visible to the model and to
 _HEADING_CHARS = 160  # an ancestor's first line longer than this is no heading
 _MISSES = 3  # passages in a row that do not fit: the budget is used up
 
-Reason = Literal["bm25", "definition", "reference", "heading", "document"]
-_MATCH: tuple[Reason, str] = ("bm25", "matches the words of the question")
+Reason = Literal["bm25", "attention", "definition", "reference", "heading", "document"]
+RankedBy = Literal["bm25", "attention"]
+_MATCH: dict[RankedBy, tuple[Reason, str]] = {
+    "bm25": ("bm25", "matches the words of the question"),
+    "attention": ("attention", "the model looked at it while it read the question in a window"),
+}
 _OPENING: tuple[Reason, str] = ("document", "no passage matches the question: the document from its start")
 
 
@@ -85,6 +89,12 @@ def full_context(document: Document, *, count_tokens: Callable[[str], int] | Non
     return Context(document.text, (span,), (piece,), tokens)
 
 
+def span_context(document: Document, span: Span) -> Context:
+    """One excerpt of the document."""
+    piece = ContextPiece(span, "document", document.clause_at(span.start).index, "a window of the document")
+    return Context(document.text[span.start : span.end], (span,), (piece,))
+
+
 def select_context(
     document: Document,
     chunks: Sequence[Chunk],
@@ -92,6 +102,7 @@ def select_context(
     *,
     count_tokens: Callable[[str], int],
     max_context_tokens: int,
+    ranked_by: RankedBy = "bm25",
     asked: int | None = None,
     closure: bool = True,
 ) -> Context:
@@ -114,11 +125,13 @@ def select_context(
         _take_opening(selection, chunks)
         return selection.context((), ())
     queue = ReadingQueue(document, chunks, masked, asked if closure else 0)
-    _take_in_turn(selection, chunks, queue)
+    _take_in_turn(selection, chunks, queue, _MATCH[ranked_by])
     return selection.context(queue.needs, queue.dangling)
 
 
-def _take_in_turn(selection: _Selection, chunks: Sequence[Chunk], queue: ReadingQueue) -> None:
+def _take_in_turn(
+    selection: _Selection, chunks: Sequence[Chunk], queue: ReadingQueue, because: tuple[Reason, str]
+) -> None:
     """Adds what is worth most until several passages in a row do not fit, and then the needs that still do."""
     misses = 0
     while (candidate := queue.pop()) is not None:
@@ -126,7 +139,7 @@ def _take_in_turn(selection: _Selection, chunks: Sequence[Chunk], queue: Reading
             item = candidate.need
             selection.add([ContextPiece(item.span, item.via, item.clause, item.why)])
         elif misses < _MISSES:
-            passage = list(_with_headings(selection.document, chunks[candidate.passage], _MATCH))
+            passage = list(_with_headings(selection.document, chunks[candidate.passage], because))
             if selection.add(passage):
                 queue.took(candidate.passage)
                 misses = 0
