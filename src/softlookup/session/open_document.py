@@ -22,6 +22,7 @@ from softlookup.session.outline import document_outline
 from softlookup.session.readings import Readings
 
 if TYPE_CHECKING:
+    from softlookup.cost.estimate import CostEstimate
     from softlookup.diagnostics.diagnosis import Diagnosis
     from softlookup.diagnostics.inspection_result import Inspection
     from softlookup.evidence.reading import QuestionEvidence, Reading
@@ -50,8 +51,13 @@ class OpenDocument:
 
     @property
     def strategy(self) -> Strategy:
-        """How the document is read, decided from token counts alone; loads no model."""
+        """How the document is read, by its plan; loads no model."""
         return self._readings.strategy
+
+    @property
+    def plan(self) -> CostEstimate:
+        """What the document costs on this machine, and how it is read; loads no model."""
+        return self._readings.plan
 
     @cached_property
     def outline(self) -> DocumentOutline:
@@ -84,6 +90,7 @@ class OpenDocument:
         self._check_text()
         _ = self.session.encoder  # one that is missing is told before the model reads for a minute
         readings = self._readings
+        readings.questions = max(1, len(questions))  # the plan of the first call stays
         served = [question for question in questions if readings.profile().serves(language_of(question))]
         if self.strategy.strategy == "hybrid" and served:
             readings.hybrid.evidence(served)

@@ -90,18 +90,19 @@ def find_plan_model(name: str | None, weight_dtype: str | None = None) -> PlanMo
     model is not in the cache; ``UsageError`` for an unknown ``weight_dtype``.
     """
     if name is None or name == embedded.NAME:
-        return _own(find_model_source(None), weight_dtype)
+        return own_plan_model(find_model_source(None), weight_dtype)
     path = Path(name).expanduser()
     cost = find_model(name, weight_dtype)
     folder = _folder_with_tokenizer(path)
     if folder is not None:
         # a GGUF file is planned as it is stored, its conversion only counts
-        return _own(find_model_source(folder), weight_dtype, cost if cost.origin == "gguf" else None)
+        return own_plan_model(find_model_source(folder), weight_dtype, cost if cost.origin == "gguf" else None)
     layers = evidence_depth("", cost.shape)
     return PlanModel(cost, find_model_source(None), own=False, sha256="", evidence_layers=layers)
 
 
-def _own(source: ModelSource, weight_dtype: str | None, cost: CostModel | None = None) -> PlanModel:
+def own_plan_model(source: ModelSource, weight_dtype: str | None = None, cost: CostModel | None = None) -> PlanModel:
+    """The model of ``source``, whose own tokenizer counts; ``cost`` where it is not that of its folder."""
     cost = cost or find_model(str(source.folder), weight_dtype)
     cost = replace(cost, shape=replace(cost.shape, name=source.name))
     return PlanModel(
