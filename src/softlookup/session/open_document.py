@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from softlookup.cost.losses import DocumentOutline
 from softlookup.cost.strategy import MAX_QUESTION_TOKENS, Strategy
 from softlookup.documents.language import language_of
 from softlookup.documents.model import Document, Span
 from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
 from softlookup.evidence.answer import Answer
+from softlookup.evidence.question_bank import question_bank
 from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import full_context
 from softlookup.session.answering import answer_by_words, answer_from_windows, answer_question
 from softlookup.session.options import QUESTIONS_PER_CONTEXT
+from softlookup.session.outline import document_outline
 from softlookup.session.readings import Readings
 
 if TYPE_CHECKING:
@@ -48,6 +52,17 @@ class OpenDocument:
     def strategy(self) -> Strategy:
         """How the document is read, decided from token counts alone; loads no model."""
         return self._readings.strategy
+
+    @cached_property
+    def outline(self) -> DocumentOutline:
+        """The document in numbers, by which a plan tells what each strategy loses of it; loads no model."""
+        language = language_of(self.document.text)
+        return document_outline(
+            self.document,
+            self.session.count_tokens,
+            lambda question, tokens: self._readings.retrieve([question], tokens),
+            question_bank(language).ordinary,
+        )
 
     @property
     def kept_bytes(self) -> int:

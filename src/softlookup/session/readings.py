@@ -93,8 +93,8 @@ class Readings:
             self._full = self.read(full_context(self.document), measured=measured)
         return self._full
 
-    def retrieve(self, questions: Sequence[str]) -> Context:
-        """Clauses for the questions and for the off-topic bank, in turn.
+    def retrieve(self, questions: Sequence[str], tokens: int | None = None) -> Context:
+        """Clauses for the questions and for the off-topic bank, in turn; ``tokens`` instead of the plan's budget.
 
         The off-topic questions get their best passages too: on a context chosen for the user's words
         alone they would have no chance, and the p-value would flatter every question.
@@ -104,7 +104,7 @@ class Readings:
             self.chunks,
             self.rankings(questions),
             count_tokens=self.session.count_tokens,
-            max_context_tokens=self.strategy.context_tokens,
+            max_context_tokens=self.strategy.context_tokens if tokens is None else tokens,
             asked=len(questions),
         )
 
