@@ -125,10 +125,8 @@ def _say(row: Row) -> None:
 
 def _summary(board: Scoreboard) -> str:
     found = board.to_dict()
-    missing = [row.id for row in board.rows if row.reason]
     return (
         f"\n{found['total']} planted bugs, {found['covered']} covered: {found['detected']} detected, {found['named']} "
-        f"named; {found['false_alarms']} false alarms on {found['controls']} correct functions\n"
-        f"allclose on square random input detects {found['allclose_detected']}\n"
-        f"not covered yet, they need a model with a cache: {', '.join(missing)}\n"
+        f"named; {found['false_alarms']} false alarms on {found['controls']} correct functions and decoders\n"
+        f"allclose on square random input, or on the logits of one pass, detects {found['allclose_detected']}\n"
     )
