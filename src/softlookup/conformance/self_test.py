@@ -61,8 +61,10 @@ class Scoreboard:
 
 def self_test(progress: Callable[[Row], None] | None = None) -> Scoreboard:
     """Run all planted bugs and controls; ``progress`` is called with every row."""
-    rows = [_examined(plant, progress) for plant in (*plants(), *toy_plants())]
-    silent = [_examined(plant, progress) for plant in (*controls(), *toy_controls())]
+    wrong: list[Plant | ToyPlant] = [*plants(), *toy_plants()]
+    right: list[Plant | ToyPlant] = [*controls(), *toy_controls()]
+    rows = [_examined(plant, progress) for plant in wrong]
+    silent = [_examined(plant, progress) for plant in right]
     return Scoreboard(tuple(rows), tuple(silent))
 
 

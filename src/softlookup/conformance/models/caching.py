@@ -96,7 +96,7 @@ def _crop(runs: Runs) -> Verdict:
     if runs.abilities.positions and runs.same(resumed(places_from()), runs.whole[:, _CROPPED:]):
         code, likely = "cache.crop_position", "keys and values are cropped, the count of positions is not"
     return found("cache.crop", code, "wrong", likely,
-                 f"cropped from {LENGTH - 1} to {_CROPPED}: {runs.gap(got, runs.whole[:, _CROPPED:]):.1e} of the spread",
+                 f"cropped to {_CROPPED} tokens: {runs.gap(got, runs.whole[:, _CROPPED:]):.1e} of the spread",
                  "as a fresh start", tokens=shown(runs.tokens), cropped=_CROPPED)  # fmt: skip
 
 

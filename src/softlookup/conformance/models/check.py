@@ -7,48 +7,66 @@ and every layer's attention with the definition in float64.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 
+from softlookup.attention.decoder import Capture, Decoder
 from softlookup.conformance.environment import environment
 from softlookup.conformance.models.caching import aliasing, caching
-from softlookup.conformance.models.decoder import Capture, Decoder
 from softlookup.conformance.models.forward import forward
 from softlookup.conformance.models.kernels import kernels
 from softlookup.conformance.models.padding import packing, padding
 from softlookup.conformance.models.quantised import quantised
 from softlookup.conformance.models.rotation import rotation
-from softlookup.conformance.models.runs import LENGTH, CallFailedError, Runs
+from softlookup.conformance.models.runs import LENGTH, CallFailedError, OutOfTimeError, Runs
 from softlookup.conformance.models.verdict import Verdict
-from softlookup.conformance.report import ProbeResult, Report, by_severity
+from softlookup.conformance.report import Finding, ProbeResult, Report, by_severity
 
+_LATE = "late"
+_VAGUE = ("unknown", "cache.read_side")
 # what says nothing after a finding of these areas: it would be named a second time
-_ALWAYS = ("call.nan", "dropout.", "cache.aliased")
-_SPOILED_BY = {"rotation": ("rope.", "decode."), "caching": ("causal.",), "kernels": ("causal.", "window.ignored", "window.size")}
+_ALWAYS = ("call.nan", "dropout.", "cache.aliased", "batch.")
+_SPOILED_BY = {
+    "rotation": ("rope.", "decode."),
+    "caching": ("causal.",),
+    "kernels": ("causal.", "window.ignored", "window.size"),
+}
 
 
-def check_model(model: Decoder, *, capture: Capture | None = None, name: str = "", budget: float = 60.0) -> Report:
+def check_model(
+    model: Decoder,
+    *,
+    capture: Capture | None = None,
+    name: str = "",
+    contract: str = "one pass",
+    budget: float = 60.0,
+) -> Report:
     """Compare the paths through ``model`` with one another and its attention with the definition.
 
     ``capture(model)`` is a context manager around passes that yields the list of attention calls made inside it;
-    without it what the layers get is not looked at. ``budget``: seconds for all passes.
+    without it what the layers get is not looked at. ``budget``: seconds for all passes. ``contract`` is a name for
+    the report alone: what is right is one pass without a cache, and the configuration.
     """
     where = environment("torch")
     try:
         runs = Runs(model, budget)
     except CallFailedError as error:
-        return Report(name, "one pass", problem=f"call.raises: {error}", environment=where)
+        return Report(name, contract, problem=f"call.raises: {error}", environment=where)
     verdicts: list[Verdict] = []
-    for group, probes in _groups(runs, capture, verdicts):
+    for group, ask in _groups(runs, capture, verdicts):
         codes = [verdict.finding.code for verdict in verdicts if verdict.finding is not None]
         spoiled = [code for code in codes if code.startswith((*_SPOILED_BY.get(group, ()), *_ALWAYS))]
         if spoiled:
             verdicts.append(Verdict(f"{group}.*", "skipped", f"after {spoiled[0]}"))
             continue
-        verdicts += _asked(group, probes)
-    findings = [verdict.finding for verdict in verdicts if verdict.finding is not None]
-    probes = tuple(ProbeResult(verdict.probe, verdict.status, verdict.reason) for verdict in verdicts)
+        verdicts += _asked(group, ask)
+    late = [verdict.reason for verdict in verdicts if verdict.status == _LATE]
+    findings = _named_first(verdicts)
+    probes = tuple(
+        ProbeResult(verdict.probe, verdict.status.replace(_LATE, "untestable"), verdict.reason) for verdict in verdicts
+    )
+    if late and not findings:  # what was not asked is no pass
+        return Report(name, contract, problem=f"call.hangs: {late[0]}", environment=where)
     tried = {"tokens": str(LENGTH), "passes": str(runs.calls), "layers": str(len(runs.abilities.windows))}
-    return Report(name, "one pass", by_severity(findings), probes, tried, where)
+    return Report(name, contract, by_severity(findings), probes, tried, where)
 
 
 def _groups(
@@ -61,17 +79,27 @@ def _groups(
     yield "caching", lambda: caching(runs)
     yield "quantised", lambda: quantised(runs)
     yield "rotation", lambda: rotation(runs)
-    # what a cache spoils has its name by now
-    cached = not any(v.finding is not None and v.probe.startswith(("cache.", "chunk.")) for v in verdicts)
+    # what a cache spoils has its name by now, if it has one
+    found = [each.finding.code for each in verdicts if each.finding and each.probe.startswith(("cache.", "chunk."))]
+    cached = all(code in _VAGUE for code in found)
     yield "kernels", lambda: kernels(runs, capture, cached=cached)
+
+
+def _named_first(verdicts: list[Verdict]) -> list[Finding]:
+    """Without findings that have no name where what a layer's kernel gets has one."""
+    findings = [verdict.finding for verdict in verdicts if verdict.finding is not None]
+    if any(each.probes[0].startswith("kernel.") and each.named for each in findings):
+        findings = [each for each in findings if each.code not in _VAGUE]
+    return findings
 
 
 def _asked(group: str, probes: Callable[[], Iterator[Verdict]]) -> list[Verdict]:
     """What a group says until a call fails; that is no finding, and no pass either."""
     verdicts: list[Verdict] = []
     try:
-        for verdict in chain(probes()):
-            verdicts.append(verdict)
+        verdicts.extend(probes())
+    except OutOfTimeError as error:
+        verdicts.append(Verdict(f"{group}.*", _LATE, str(error)))
     except CallFailedError as error:
         verdicts.append(Verdict(f"{group}.*", "untestable", str(error)))
     return verdicts

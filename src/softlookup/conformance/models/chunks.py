@@ -24,7 +24,7 @@ def chunked(runs: Runs) -> Iterator[Verdict]:
 
 
 def _named(runs: Runs, parts: tuple[int, ...], got: Array) -> Verdict:
-    want = runs.influence(lambda rows: runs.full(rows))
+    want = runs.influence(runs.full)
     seen = runs.influence(lambda rows: runs.along(rows, parts, runs.cache()))
     code, severity, likely = _difference(runs, parts, seen & ~want, want & ~seen)
     if code == "unknown" and runs.abilities.positions:

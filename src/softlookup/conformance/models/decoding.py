@@ -1,4 +1,4 @@
-"""Names what is wrong with decoding: positions that reproduce the logits, else the first tensor of a cache that differs.
+"""Names what is wrong with decoding: positions that reproduce the logits, else the first cached tensor that differs.
 
 A slot is identified by the token whose key or value it holds: layer 0's depend on a token and its position alone,
 and a pass over that single token gives them without any cache's history.
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.attention.decoder import Slots
 from softlookup.conformance.case import Array
-from softlookup.conformance.models.decoder import Slots
 from softlookup.conformance.models.runs import LENGTH, CallFailedError, Runs, places_from, shown
 from softlookup.conformance.models.verdict import Verdict, found
 

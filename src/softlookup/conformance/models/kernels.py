@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from softlookup.attention.decoder import Capture, Captured
 from softlookup.conformance.case import Array, Case
 from softlookup.conformance.contract import Contract
 from softlookup.conformance.hypotheses import all_hypotheses
-from softlookup.conformance.models.decoder import Capture, Captured
 from softlookup.conformance.models.runs import LENGTH, CallFailedError, Runs, shown
 from softlookup.conformance.models.verdict import Verdict, found, passed, skipped
 from softlookup.conformance.oracle import attend
@@ -138,7 +138,9 @@ def _outputs(runs: Runs, path: str, calls: list[Captured]) -> Verdict | None:
 
 
 def _case(call: Captured) -> Case:
-    return Case(call.query[None], call.key[None], call.value[None], scale=call.scale, softcap=call.softcap,
+    # handed over or not, the usual scale is the same; left out, a kernel without any has its own name
+    usual = abs(call.scale * call.query.shape[-1] ** 0.5 - 1) < 1e-6
+    return Case(call.query[None], call.key[None], call.value[None], scale=None if usual else call.scale, softcap=call.softcap,
                 sinks=call.sinks, mask=None if call.visible is None else call.visible[None, None])  # fmt: skip
 
 

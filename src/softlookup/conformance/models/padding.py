@@ -81,7 +81,7 @@ def _explicit(runs: Runs, rows: Array, keep: Array, parts: tuple[int, ...]) -> A
 
 def packing(runs: Runs) -> Iterator[Verdict]:
     """Two documents in one row: each must come out as if alone."""
-    if not runs.abilities.packed:
+    if runs.abilities.packed == "not offered":
         yield skipped("packed.alone", "the decoder does not promise packed documents")
         return
     documents = (np.arange(LENGTH) >= _CUT).astype(int)[None]
@@ -109,6 +109,8 @@ def _leaking(runs: Runs, packed: Array, seen: Array, gap: float) -> Verdict:
             code, likely = "packed.boundary_off_by_one", "the first token of a document counts as the one before"
         elif runs.abilities.positions and runs.same(runs.full(runs.tokens, positions=reset), packed):
             code = "packed.leak(position_reset_only)"
+    if runs.abilities.packed == "unspecified":
+        severity = "info"
     columns = [int(column) for column in np.flatnonzero(seen.any(0))]
     return found("packed.alone", code, severity, likely,
                  f"document 2 sees tokens {columns} of document 1; its logits are {gap:.1e} of the spread off",

@@ -1,6 +1,7 @@
 """Probe of the rotation that a model really applies: keys of layer 0 at many positions, read as a matrix.
 
-Layer 0's key of a single token is the same vector turned by the position, so that enough tokens give the whole rotation.
+Layer 0's key of a single token is the same vector turned by the position, so that enough
+tokens give the whole rotation.
 """
 
 from __future__ import annotations

@@ -34,11 +34,16 @@ def vacuous(probe: str, reason: str) -> Verdict:
     return Verdict(probe, "vacuous", reason)
 
 
+def finding_key(code: str) -> str:
+    """``area.item`` of a code."""
+    return code.partition("(")[0].partition("=")[0]
+
+
 def found(
     probe: str, code: str, severity: str, likely: str, measured: str, expected: str, **shown: Any
 ) -> Verdict:  # fmt: skip
     """A finding; ``shown`` is the input that shows it. The code "unknown" has no name."""
-    key = code.split("(")[0].split("=")[0]
+    key = finding_key(code)
     finding = Finding(code, severity, likely, measured, expected, named=key != "unknown", input=shown, probes=(probe,),
                       reports=reports_of(key))  # fmt: skip
     return Verdict(probe, "finding", finding=finding)

@@ -1,4 +1,4 @@
-"""Every planted bug of a function with its contract and the finding it must lead to; correct variants that must stay silent.
+"""Every planted bug of a function with its contract and the finding it must lead to; correct variants.
 
 Those of decoders and their caches are in `toy_corpus.py`.
 """

@@ -1,4 +1,4 @@
-"""A correct small decoder in numpy with caches, in steps that a planted bug replaces; shares no code with the checks."""
+"""A correct small decoder in numpy, in steps that a planted bug replaces; shares no code with the checks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.attention.decoder import Abilities, Captured
 from softlookup.conformance.case import Array
-from softlookup.conformance.models.decoder import Abilities, Captured
 
 LAYERS, HEADS, KV_HEADS, DIM, VOCABULARY = 2, 4, 2, 8, 40
 HIDDEN = HEADS * DIM
@@ -55,7 +55,7 @@ class Toy:
         rope = None if self.absolute else {"head_dim": DIM, "rope_theta": THETA, "num_attention_heads": HEADS}
         return Abilities(VOCABULARY, (self.window,) * LAYERS, caches=caches, rotary=not self.absolute, rope=rope,
                          scale=DIM**-0.5,
-                         packed=True, crop=self.window is None)  # fmt: skip
+                         packed="promised", crop=self.window is None)  # fmt: skip
 
     def new_cache(self, kind: str, length: int) -> ToyCache:
         """Empty."""
@@ -215,7 +215,8 @@ class Toy:
 @contextlib.contextmanager
 def recorded(toy: Toy) -> Iterator[list[Captured]]:
     """The attention calls made inside the block."""
-    toy.record = calls = []
+    calls: list[Captured] = []
+    toy.record = calls
     try:
         yield calls
     finally:

@@ -204,5 +204,3 @@ class AllPositionsShifted(Toy):
     def layer_positions(self, layer: int, positions: Array, cache: ToyCache | None) -> Array:
         """Queries and keys alike."""
         return positions + 3
-
-

@@ -43,9 +43,7 @@ def toy_plants() -> Iterator[ToyPlant]:
     yield ToyPlant("cache.ring_scrambled", bugs.RingScrambled(window=4), "cache.ring_order")
     yield ToyPlant("cache.crop_count", bugs.CropKeepsCount(), "cache.crop_position")
     yield ToyPlant("cache.shared", bugs.SharedCache(), "cache.aliased")
-    yield ToyPlant(
-        "cache.prefill_unmasked", bugs.PrefillUnmasked(), "prefill_with_cache.causal_not_applied"
-    )
+    yield ToyPlant("cache.prefill_unmasked", bugs.PrefillUnmasked(), "prefill_with_cache.causal_not_applied")
     yield ToyPlant("cache.chunk_mask", bugs.ChunkMaskWithoutPrefix(), "chunk.mask_without_prefix")
     yield ToyPlant("quant.scale", bugs.QuantScaleOfOtherHead(), "kv_quant.scale_axis")
     yield ToyPlant("packed.pos_only", bugs.PackedPositionsOnly(), "packed.leak(position_reset_only)")

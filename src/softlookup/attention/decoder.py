@@ -1,6 +1,6 @@
-"""What a decoder must offer to be checked, in numpy terms; whoever knows the library wraps its models in it.
+"""What a decoder must offer to be checked, in numpy terms: the interface between `conformance` and `runtime`.
 
-Nothing here runs a model: `softlookup.runtime.checked_decoder` wraps those of transformers.
+Nothing here runs a model: `softlookup.runtime.checked_decoder` wraps those of transformers. Needs no torch.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from softlookup.conformance.case import Array
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
 
 # keys and values of one layer, [B, Hkv, S, D] each, S slots in the order in which they are kept
 Slots = tuple[Array, Array]
@@ -20,9 +22,11 @@ Slots = tuple[Array, Array]
 class Abilities:
     """What the decoder promises or offers; what it does not is skipped, and said.
 
-    ``caches``: kinds that ``new_cache`` takes: "growing", "static" (room is fixed), "quantised" (int8, growing).
+    ``caches``: kinds that ``new_cache`` takes: "growing", "static" (room is fixed), "quantised" (int8, growing),
+    "rollback" (growing, and every token can be taken back).
     ``windows``: keys that each layer sees, its own included; None = all.
     ``rotary``: scores depend on the difference of positions alone, so that a common shift changes nothing.
+    ``packed``: documents in one row; where that is unspecified a leak between them is told, and is no finding.
     ``rope``: config.json entries of layer 0's rotation; empty where it has none, or none that is known.
     ``scale``: what the configuration multiplies scores by; None = it does not say. ``reserved``: tokens not to be used.
     """
@@ -36,7 +40,7 @@ class Abilities:
     scale: float | None = None
     positions: bool = True
     padding: bool = True
-    packed: bool = False
+    packed: Literal["promised", "unspecified", "not offered"] = "not offered"
     crop: bool = True
     reorder: bool = True
     slots: bool = True
