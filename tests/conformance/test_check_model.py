@@ -91,8 +91,10 @@ def test_other_faults_are_named(code):
 
 
 def test_a_window_that_is_one_too_wide_is_measured():
-    wide = with_allow(lambda seen, query, key: seen | ((key <= query) & (query - key < 5)))
-    assert codes(wide(window=4)) == ["window.size=5(want=4)"]
+    def allow(self, *given):
+        return Toy.allow(Toy(window=5), *given)
+
+    assert codes(changed(allow=allow)(window=4)) == ["window.size=5(want=4)"]
 
 
 def test_a_window_of_one_layer_shows_in_what_its_kernel_gets():

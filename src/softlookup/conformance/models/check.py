@@ -26,6 +26,7 @@ _VAGUE = ("unknown", "cache.read_side")
 _ALWAYS = ("call.nan", "dropout.", "cache.aliased", "batch.")
 _SPOILED_BY = {
     "rotation": ("rope.", "decode."),
+    "packing": ("causal.",),
     "caching": ("causal.",),
     "kernels": ("causal.", "window.ignored", "window.size"),
 }

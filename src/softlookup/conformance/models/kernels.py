@@ -140,8 +140,9 @@ def _outputs(runs: Runs, path: str, calls: list[Captured]) -> Verdict | None:
 def _case(call: Captured) -> Case:
     # handed over or not, the usual scale is the same; left out, a kernel without any has its own name
     usual = abs(call.scale * call.query.shape[-1] ** 0.5 - 1) < 1e-6
-    return Case(call.query[None], call.key[None], call.value[None], scale=None if usual else call.scale, softcap=call.softcap,
-                sinks=call.sinks, mask=None if call.visible is None else call.visible[None, None])  # fmt: skip
+    mask = None if call.visible is None else call.visible[None, None]
+    return Case(call.query[None], call.key[None], call.value[None], scale=None if usual else call.scale,
+                softcap=call.softcap, sinks=call.sinks, mask=mask)  # fmt: skip
 
 
 def _error(call: Captured, want: Array) -> float:

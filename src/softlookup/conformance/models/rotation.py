@@ -60,7 +60,9 @@ class _Keys:
         self.tokens = np.concatenate([runs.tokens, runs.others], 1).T
         heads = self._at(0, self.tokens[:1]).shape[0]
         usable = [t for t in range(runs.abilities.vocabulary) if t not in runs.abilities.reserved]
-        self.tokens = np.array(usable[: max(2, -(-2 * dim // heads))])[:, None]
+        # drawn from all of the vocabulary: the first ones are often special, with keys that are alike
+        drawn = np.random.default_rng(0).permutation(usable)
+        self.tokens = drawn[: max(2, -(-4 * dim // heads))][:, None]
         self.still = self._at(0, self.tokens)
         self.condition = float(np.linalg.cond(self.still)) if len(self.still) >= dim else float("inf")
         self.known: dict[int, Array] = {}
