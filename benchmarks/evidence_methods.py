@@ -105,7 +105,6 @@ class Scorer:
     def _group(self, group: Sequence[str]) -> Iterator[Scored]:
         from softlookup.documents.language import language_of
         from softlookup.evidence.abstention import decide
-        from softlookup.evidence.attribution import passage_scores
         from softlookup.evidence.citation import fused_scores
         from softlookup.retrieval.passage_search import SearchScores
 
@@ -115,7 +114,7 @@ class Scorer:
         baselines = attention_baselines(reading, group) if self._baselines else [{} for _ in group]
         for place, question in enumerate(group):
             calibration = reading.calibration(language_of(question), alpha=self._alpha)
-            attention = passage_scores(mass[place], calibration.null, reading.profile.weights)
+            attention = calibration.scores(mass[place], reading.profile.weights)
             scores = self._without_model(question)
             fused = fused_scores(attention, SearchScores(scores["BM25"][fed]))
             found = {**baselines[place], "attention": attention, "fused": fused}
