@@ -146,6 +146,60 @@ def test_a_rotation_that_is_not_the_declared_one_is_read_from_the_keys():
     assert status(opposite(), "rope.shift") == "finding"
 
 
+def misses_the_last(self, length, slots, before, start, cache, padding, documents):
+    seen = Toy.allow(self, length, slots, before, start, cache, padding, documents)
+    return seen & (np.arange(slots) + start != before - 1) if length == 1 and before else seen
+
+
+def rolled(self, k, v):
+    kept = Toy.kept(self, k, v)
+    return tuple(np.roll(part, 1, 2) for part in kept) if k.shape[2] > self.window else kept
+
+
+def restarted(self, cache):
+    if cache is None or not cache.seen:
+        return 0
+    cache.base = getattr(cache, "base", cache.seen)
+    return cache.seen - cache.base
+
+
+def one_late(self, cache, layer, k, v, at):
+    return Toy.write(self, cache, layer, k, v, at + 1 if at else 0)
+
+
+def zero_in_later_layers(self, layer, positions, cache):
+    return positions * 0 if layer and positions.shape[1] == 1 else positions
+
+
+def of_first_row(self, length, slots, before, start, cache, padding, documents):
+    padding = None if padding is None else np.repeat(padding[:1], len(padding), 0)
+    return Toy.allow(self, length, slots, before, start, cache, padding, documents)
+
+
+def off_by_one(self, length, slots, before, start, cache, padding, documents):
+    documents = None if documents is None else np.concatenate([documents[:, 1:], documents[:, -1:]], 1)
+    return Toy.allow(self, length, slots, before, start, cache, padding, documents)
+
+
+# written after the probes, which found all of them; some of the names came afterwards
+LATER = {
+    "decode.position=restart": (changed(offset=restarted), {}),
+    "cache.write_position=?": (changed(write=one_late), {}),
+    "decode.position=0@layer>=1": (changed(layer_positions=zero_in_later_layers), {}),
+    "cache.read_side": (changed(allow=misses_the_last), {}),
+    "cache.ring_order": (changed(kept=rolled), {"window": 4}),
+    "leftpad.mask_ignored": (changed(allow=of_first_row), {}),
+    "packed.boundary_off_by_one": (changed(allow=off_by_one), {}),
+    "kv_quant.error": (changed(scales=lambda self, scale: scale * 2), {}),
+}
+
+
+@pytest.mark.parametrize("code", LATER)
+def test_mistakes_beyond_the_published_ones_are_one_finding(code):
+    kind, options = LATER[code]
+    assert codes(kind(**options)) == [code]
+
+
 def test_reordering_that_does_nothing():
     assert codes(changed(reorder=lambda self, cache, rows: None)()) == ["cache.reorder_ignored"]
 

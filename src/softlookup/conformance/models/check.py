@@ -90,7 +90,9 @@ def _named_first(verdicts: list[Verdict]) -> list[Finding]:
     """Without findings that have no name where what a layer's kernel gets has one."""
     findings = [verdict.finding for verdict in verdicts if verdict.finding is not None]
     if any(each.probes[0].startswith("kernel.") and each.named for each in findings):
-        findings = [each for each in findings if each.code not in _VAGUE]
+        return [each for each in findings if each.code not in _VAGUE]
+    if any(each.code in _VAGUE and each.probes[0].startswith(("cache.", "chunk.")) for each in findings):
+        return [each for each in findings if not each.probes[0].startswith("kernel.")]
     return findings
 
 

@@ -6,7 +6,8 @@ and a pass over that single token gives them without any cache's history.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,16 +44,26 @@ def _position(runs: Runs, got: Array, parts: Sequence[int], kind: str) -> tuple[
 
     if not runs.same(along(places_from()), runs.whole):
         return None
-    for text, shift in (("0", 0), ("+1", 1), ("-1", -1), ("+2", 2), ("-2", -2)):
-        wrong = (
-            (lambda _first, size: np.arange(size))
-            if text == "0"
-            else (lambda first, size, by=shift: np.arange(size) + first + (by if first else 0))
-        )
-        if runs.same(along(wrong), got):
+    for text, places in _wrong_places(parts[0]).items():
+        if runs.same(along(places), got):
             likely = "positions ignore what is cached" if text == "0" else "the count of cached tokens is off"
             return f"decode.position={text}", likely
     return "decode.position=?", "positions that decoding makes itself are wrong; given ones repair it"
+
+
+def _wrong_places(prefill: int) -> dict[str, Callable[[int, int], Array]]:
+    """Positions of a part that begins after ``first`` tokens, by the name of the mistake."""
+    found: dict[str, Callable[[int, int], Array]] = {
+        "0": lambda _first, size: np.arange(size),
+        "restart": lambda first, size: np.arange(size) + max(0, first - prefill),
+    }
+    for shift in (1, -1, 2, -2):
+        found[f"{shift:+d}"] = partial(_after_prefill, shift)
+    return found
+
+
+def _after_prefill(shift: int, first: int, size: int) -> Array:
+    return np.arange(size) + first + (shift if first else 0)
 
 
 def _content(runs: Runs, parts: Sequence[int], kind: str, first: int) -> tuple[str, str] | None:
@@ -79,21 +90,28 @@ def _layer_zero(runs: Runs, slots: Slots, stop: int) -> tuple[str, str] | None:
     if not reference:
         return None
     keys, values = (_identified(held, part) for held, part in zip(slots, reference[0], strict=True))
-    count = len(keys)
-    want = list(range(stop - count, stop))
-    newest = stop - 1
+    return _misplaced(keys, values, stop, windowed=any(runs.abilities.windows))
+
+
+def _misplaced(
+    keys: list[int | None], values: list[int | None], stop: int, *, windowed: bool
+) -> tuple[str, str] | None:  # fmt: skip
+    """By the tokens whose keys and values the slots hold; the latest of ``stop`` tokens belong there in order."""
+    count, newest = len(keys), stop - 1
+    want: list[int | None] = list(range(stop - count, stop))
     if keys == want and values == want:
         return None
-    if keys != want and newest in keys and keys.index(newest) < count - 1 and values == keys:
-        return f"cache.write_position={keys.index(newest) - (count - 1)}", "new keys and values go to the wrong slot"
-    if newest in keys and count == newest and not any(runs.abilities.windows):
-        return f"cache.write_position={keys.index(newest) - newest}", "new keys and values overwrite older ones"
+    if not windowed and newest in keys and keys == values:
+        off = keys.index(newest) - (newest if count == newest else count - 1)
+        if off:
+            return f"cache.write_position={off}", "new keys and values overwrite older ones"
     if keys == want and newest not in values:
         return "cache.v_not_updated", "the new value is not written, its key is"
     if values == want and newest not in keys:
         return "cache.k_not_updated", "the new key is not written, its value is"
-    shifted = keys != want or values != want
-    if shifted and any(runs.abilities.windows) and None not in keys + values and newest in keys and newest in values:
+    if count == stop and newest not in keys + values and keys[:-1] == want[:-1]:
+        return "cache.write_position=?", "the new key and value are not in the slot that is read"
+    if windowed and None not in keys + values and newest in keys and newest in values:
         return "cache.ring_order", "slots of the window's ring are read in another order than they were written"
     return None
 
@@ -113,10 +131,11 @@ def _later_layers(runs: Runs, slots: Sequence[Slots], stop: int) -> tuple[str, s
         if all(same):
             continue
         if same == [False, True] and runs.abilities.rotary and runs.abilities.positions:
-            for shift in (1, -1, 2, -2):
+            for shift in (1, -1, 2, -2, 1 - stop):
                 if _close(held[0][:, :, -1], _one_pass(runs, stop, shift)[layer][0][:, :, -1]):
-                    return (f"decode.position={shift:+d}@layer>={layer}" if layer else f"decode.position={shift:+d}",
-                            f"the count of cached tokens changes before layer {layer} reads it")  # fmt: skip
+                    text = "0" if shift == 1 - stop else f"{shift:+d}"
+                    return (f"decode.position={text}" + (f"@layer>={layer}" if layer else ""),
+                            f"layer {layer} reads another count of cached tokens")  # fmt: skip
         which = "key" if same[1] else "value" if same[0] else "key and value"
         if layer and same == [False, False]:
             return "cache.read_side", f"layer {layer - 1} caches rightly and attends to something else while decoding"
