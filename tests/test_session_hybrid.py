@@ -132,7 +132,7 @@ def test_without_evidence_nothing_more_is_read(folder, farm, prefills):
 def test_a_further_question_reads_no_window_again(folder, farm, prefills):
     document = Session(folder, options=options()).open(farm)
     document.ask(QUESTIONS[0])
-    texts, passes = prefills
+    _, passes = prefills
     windows = len(document._readings.hybrid.windows.windows)
     passes.clear()
     document.ask(QUESTIONS[1])

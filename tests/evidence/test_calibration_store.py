@@ -170,7 +170,8 @@ def test_a_file_holds_numbers_and_no_words(opened, folder):
     (path,) = folder.iterdir()
     assert path.suffix == ".npz"
     with np.load(path, allow_pickle=False) as content:
-        assert {name: content[name].dtype.kind for name in content} == {"null": "f", "off_topic": "f", "digest": "u"}
+        kinds = {name: content[name].dtype.kind for name in content}
+    assert kinds == {"null": "f", "off_topic": "f", "spread": "f", "digest": "u"}
     raw = path.read_bytes().lower()
     for word in (*CONTRACT.split(), "contract.txt", "mooring"):
         if len(word) > 4:

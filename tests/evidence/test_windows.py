@@ -90,7 +90,7 @@ def test_a_passage_that_no_window_holds_is_below_everything(opened, document):
 def test_the_rank_test_is_made_on_the_best_of_all_windows(opened):
     """An off-topic question that is asked has a p-value of about its rank among the others."""
     windows = opened()
-    assert len(windows.windows) > 2
+    assert len(windows.windows) >= 2
     bank = question_bank("en").compared
     found = windows.evidence(bank, alpha=ALPHA)
     values = sorted(each.decision.p_value for each in found)

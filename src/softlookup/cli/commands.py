@@ -53,6 +53,14 @@ def ask(options: argparse.Namespace) -> ExitCode:
             codes.append(answer.exit_code)
             if target is not None:
                 records.append(question_record(document.document, answer, document.fed(answer.question)))
+    if document.kept_bytes:
+        from softlookup.runtime.prefix_store import prefix_folder
+
+        sys.stderr.write(
+            f"note: what the model read is kept for further questions ({document.kept_bytes / 1e9:.1f} GB in "
+            f"{printable_line(str(prefix_folder()))}, as confidential as the document; --no-cache keeps nothing, "
+            "`softlookup cache purge` deletes it)\n"
+        )
     if target is not None:
         write_handover(target, document.document, records)
         sys.stderr.write(f"hand-over: {printable_line(str(target))}\n")
@@ -119,5 +127,6 @@ def open_session(options: argparse.Namespace, progress: object) -> Session:
         embeddings=getattr(options, "embeddings", None),
         cache=not getattr(options, "no_cache", False),
         strategy=STRATEGIES[getattr(options, "strategy", "auto")],
+        **({} if getattr(options, "max_seconds", None) is None else {"max_seconds": options.max_seconds}),
     )
     return Session(options.model, options=settings, progress=progress)  # type: ignore[arg-type]

@@ -70,6 +70,7 @@ class PrefixStore:
         self._most_bytes = most_bytes
         self._least_free = least_free_bytes
         self._checked: set[tuple[str, int]] = set()
+        self.kept_bytes = 0  # written by this object
 
     def find(self, key: str, ids: Sequence[int], config: Any) -> PrefixCache | None:
         """The keys and values kept under ``key`` for the tokens ``ids``; None unless they are there and unchanged."""
@@ -120,6 +121,7 @@ class PrefixStore:
         except (OSError, ModelError):
             return False
         self._checked.add((key, path.stat().st_mtime_ns))
+        self.kept_bytes += cache.nbytes
         return True
 
     def _room_for(self, folder: Path, size: int) -> bool:
