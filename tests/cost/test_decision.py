@@ -49,7 +49,7 @@ def test_hybrid_gives_way_to_retrieval_where_it_takes_too_long():
 
 
 def test_many_questions_pay_for_windows():
-    """Beyond the limit hybrid is chosen from the number of questions on at which its total is that of retrieval."""
+    """Beyond the limit hybrid is chosen questions or more at which its total is that of retrieval."""
     asked = replace(long_on_a_processor(max_seconds=1), model=find_model("Llama-3.1-8B"), evidence_layers=21)
     rows = {row.name: row for row in strategy_costs(asked, pool_of(asked))}
     full = [replace(row, obstacle="planted") if row.name == "full_context" else row for row in rows.values()]
@@ -78,7 +78,7 @@ def test_questions_are_part_of_the_reason():
     one = plan_document(request(100_000)).decision
     many = plan_document(request(100_000, questions=50))
     assert one.strategy == many.decision.strategy == "full_context"
-    assert re.search(r"faster than retrieval from \d+ questions on", one.reason)
+    assert re.search(r"faster than retrieval questions or more", one.reason)
     assert "50 questions" not in one.reason
     rows = {row.name: row for row in many.strategies}
     full, retrieval = (seconds_text(rows[name].total_seconds(50)) for name in ("full_context", "retrieval"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -72,6 +73,7 @@ def _reason(request: PlanRequest, rows: Sequence[StrategyCost], chosen: Chosen) 
     if chosen == "retrieval":
         slow = say(language, "slow", **limit)
         parts.append(say(language, "no_hybrid", obstacle=hybrid.obstacle) if hybrid.obstacle else slow)
+        parts.append(say(language, "retrieves"))
     elif chosen == "hybrid" and hybrid.first_answer.value > request.max_seconds and not retrieval.obstacle:
         parts.append(say(language, "slow_but_pays", **limit))
     elif chosen == "hybrid" and hybrid.first_answer.value > request.max_seconds:
@@ -98,6 +100,6 @@ def _facts(request: PlanRequest, rows: Sequence[StrategyCost], chosen: Chosen) -
 def _versus(request: PlanRequest, crossing: float | None) -> str:
     if crossing is None:
         return say(request.language, "never")
-    if crossing < 1:
+    if crossing <= 1:
         return say(request.language, "at_once")
-    return say(request.language, "break_even", crossing=crossing)
+    return say(request.language, "break_even", crossing=math.ceil(crossing))

@@ -41,7 +41,7 @@ _EN = {
     "fits": "the {tokens:,} tokens fit window and memory, and nothing is lost",
     "never": "on time alone retrieval wins for any number of questions",
     "at_once": "it is also faster than retrieval from the first question",
-    "break_even": "it is faster than retrieval from {crossing:,.0f} questions on",
+    "break_even": "it is faster than retrieval for {crossing:,} questions or more",
     "totals": "{questions:,} questions take {chosen}, by retrieval {retrieval}",
     "no_full": "full context is not possible: {obstacle}",
     "sees_all": "overlapping windows see every token, and the first answer takes {seconds} (limit {limit})",
@@ -49,6 +49,8 @@ _EN = {
     "slow_but_pays": "overlapping windows see every token; the first answer takes {seconds} (limit {limit}), but all "
     "together take no longer than by retrieval",
     "no_hybrid": "neither is hybrid: {obstacle}",
+    "retrieves": "clauses are chosen by the words of the question (BM25), with the definitions and references that they "
+    "need",
     "too_slow_alone": "overlapping windows are the only way left, although the first answer takes {seconds} (limit "
     "{limit}); retrieval is not possible: {obstacle}",
     "none": "no strategy runs {name} on {device}: {obstacle}",
@@ -102,12 +104,13 @@ _ZH = {
     "fits": "{tokens:,} 个词元放得进窗口和内存，什么都不丢",
     "never": "只论时间，问题再多也是检索更快",
     "at_once": "从第一个问题起也比检索快",
-    "break_even": "从第 {crossing:,.0f} 个问题起比检索快",
+    "break_even": "从第 {crossing:,} 个问题起比检索快",
     "totals": "{questions:,} 个问题共需 {chosen}，检索需 {retrieval}",
     "no_full": "无法全文阅读：{obstacle}",
     "sees_all": "重叠窗口看到每个词元，第一个回答需 {seconds}（上限 {limit}）",
     "slow": "窗口混合能看到每个词元，但第一个回答需 {seconds}（上限 {limit}）",
     "slow_but_pays": "重叠窗口看到每个词元；第一个回答需 {seconds}（上限 {limit}），但全部问题合计不比检索慢",
+    "retrieves": "按问题的词语（BM25）选出条款，并补入其所需的定义与引用",
     "no_hybrid": "窗口混合也不行：{obstacle}",
     "too_slow_alone": "只剩重叠窗口可行，虽然第一个回答需 {seconds}（上限 {limit}）；检索不可行：{obstacle}",
     "none": "没有办法在 {device} 上运行 {name}：{obstacle}",
