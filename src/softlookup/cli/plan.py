@@ -18,12 +18,18 @@ _COST_OPTIONS = ("device", "answer_tokens", "questions", "concurrency", "engine"
 
 def plan(options: argparse.Namespace) -> ExitCode:
     """One of the three plans, by what was asked for."""
-    asked = [name for name in ("file", "tokens", "example") if getattr(options, name) is not None]
+    asked = [name for name in ("file", "tokens", "example", "calibrate") if getattr(options, name) is not None]
     if len(asked) != 1:
         got = "none" if not asked else " and ".join("FILE" if name == "file" else f"--{name}" for name in asked)
-        raise UsageError(f"plan needs one of FILE, --tokens and --example, got {got}", "see `softlookup plan --help`")
+        raise UsageError(
+            f"plan needs one of FILE, --tokens, --example and --calibrate, got {got}", "see `softlookup plan --help`"
+        )
     if options.tokens is None and (given := [name for name in _COST_OPTIONS if getattr(options, name) is not None]):
         raise UsageError(f"--{given[0].replace('_', '-')} belongs to --tokens", "plan a length with --tokens N")
+    if options.calibrate is not None:
+        from softlookup.cli.calibrate import calibrate
+
+        return calibrate(options)
     if options.tokens is not None:
         return _plan_tokens(options)
     return _plan_example(options) if options.example is not None else _plan_file(options)
@@ -47,6 +53,12 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kv-dtype", metavar="NAME", help="with --tokens: storage of the KV cache (default bf16)")
     parser.add_argument("--weight-dtype", metavar="NAME", help="with --tokens: storage of the weights, e.g. q4_k_m")
     parser.add_argument("--example", choices=("contract-qa",), help="the course page's account, line by line")
+    parser.add_argument(
+        "--calibrate",
+        action="store_const",
+        const=True,
+        help="time the model on this machine (about a minute; close other programs) and use its rates in later plans",
+    )
 
 
 def _plan_file(options: argparse.Namespace) -> ExitCode:
@@ -69,14 +81,16 @@ def _plan_tokens(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.render_plan import estimate_text
 
-    found = _estimate(options)
+    found, notices = _estimate(options)
     sys.stdout.write((json_line(found.to_dict()) if options.json else estimate_text(found)) + "\n")
-    for warning in found.warnings:
+    for warning in (*found.warnings, *notices):
         sys.stderr.write(f"note: {printable_line(warning)}\n")
     return ExitCode.OK
 
 
-def _estimate(options: argparse.Namespace) -> CostEstimate:
+def _estimate(options: argparse.Namespace) -> tuple[CostEstimate, tuple[str, ...]]:
+    """The estimate, and what is to be said about measured rates."""
+    from softlookup.cli.calibrate import measured_request
     from softlookup.cost.devices import find_device
     from softlookup.cost.dtypes import dtype_name
     from softlookup.cost.estimate import estimate
@@ -87,18 +101,18 @@ def _estimate(options: argparse.Namespace) -> CostEstimate:
     if options.max_context_tokens is not None:
         raise UsageError("--max-context-tokens belongs to a FILE", "leave it out with --tokens")
     kv_dtype = dtype_name(options.kv_dtype or "bf16")
-    return estimate(
-        PlanRequest(
-            find_model(options.model, options.weight_dtype),
-            options.tokens,
-            find_device(options.device or "auto"),
-            answer_tokens=USUAL_ANSWER_TOKENS if options.answer_tokens is None else options.answer_tokens,
-            questions=1 if options.questions is None else options.questions,
-            concurrency=1 if options.concurrency is None else options.concurrency,
-            engine=EnginePolicy(options.engine or "tensors"),
-            kv=KVDtypes(kv_dtype, kv_dtype),
-        )
+    request = PlanRequest(
+        find_model(options.model, options.weight_dtype),
+        options.tokens,
+        find_device(options.device or "auto"),
+        answer_tokens=USUAL_ANSWER_TOKENS if options.answer_tokens is None else options.answer_tokens,
+        questions=1 if options.questions is None else options.questions,
+        concurrency=1 if options.concurrency is None else options.concurrency,
+        engine=EnginePolicy(options.engine or "tensors"),
+        kv=KVDtypes(kv_dtype, kv_dtype),
     )
+    measured = measured_request(request, options)
+    return estimate(measured.request), measured.notices
 
 
 def _plan_example(options: argparse.Namespace) -> ExitCode:

@@ -27,6 +27,7 @@ class PlanRequest:
     """A document of ``tokens``, asked ``questions`` times with answers of ``answer_tokens``.
 
     ``concurrency``: requests that have to run at once. ``utilisation``: share of the device's memory that may be used.
+    ``measured``: shares that were timed on ``device``.
     Raises ``UsageError`` for numbers that are negative or absurd.
     """
 
@@ -40,6 +41,7 @@ class PlanRequest:
     kv: KVDtypes = field(default_factory=KVDtypes)
     question_tokens: int = QUESTION_TOKENS
     utilisation: float = 0.9
+    measured: Efficiency | None = None
 
     def __post_init__(self) -> None:
         for value, most, name in (
@@ -55,7 +57,9 @@ class PlanRequest:
 
     @property
     def efficiency(self) -> Efficiency:
-        """Shares of the device's rates under the engine."""
+        """Shares of the device's rates under the engine: measured ones (``calibrated``), else from the tables."""
+        if self.measured is not None:
+            return self.measured
         name = self.engine.name
         return efficiency_of(self.device, "" if name == "tensors" else name)
 

@@ -252,7 +252,13 @@ class Prefilled:
 
 def prefill(loaded: LoadedModel, template: PromptTemplate, text: str, *, progress: Progress = no_progress) -> Prefilled:
     """Read ``text`` once. Raises ``CapacityError`` when it exceeds the model's window or memory."""
-    prefix = template.prefix(text)
+    return prefill_tokens(loaded, template, template.prefix(text), progress=progress)
+
+
+def prefill_tokens(
+    loaded: LoadedModel, template: PromptTemplate, prefix: Prefix, *, progress: Progress = no_progress
+) -> Prefilled:
+    """Read the tokens of ``prefix`` once; raises as :func:`prefill`."""
     if len(prefix) > loaded.window:
         raise CapacityError(
             f"the text has {len(prefix)} tokens with the template, the model's window {loaded.window}",
