@@ -88,7 +88,7 @@ def test_the_course_page(capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((), 2, "needs one of FILE, --tokens and --example, got none"),
+        ((), 2, "needs one of FILE, --tokens, --example and --calibrate, got none"),
         (("a.txt", "--tokens", "5"), 2, "got FILE and --tokens"),
         (("a.txt", "--device", "H100"), 2, "--device belongs to --tokens"),
         (("--example", "contract-qa", "--questions", "5"), 2, "--questions belongs to --tokens"),

@@ -146,7 +146,7 @@ def check_growth(shape: ModelShape, timings: Sequence[tuple[int, float]]) -> lis
     found = []
     for (few, fast), (many, slow) in pairwise(timings):
         more = prefill_work(shape, many).linear / prefill_work(shape, few).linear
-        if slow < 0.7 * more * fast and few >= 64:
+        if slow < 0.7 * more * fast:
             what = f"{many:,} tokens took {slow:.3g} s, only {slow / fast:.2g} times as long as {few:,}"
             found.append(Finding("impossible", what, PREFILL_CAUSES[1:4]))
     return found

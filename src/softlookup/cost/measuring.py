@@ -26,6 +26,7 @@ OBSERVED_ROWS = 384
 DECODED = 24
 _WARM_UP = 64
 _LEAST_SHORT = 64
+_PROBE = 256
 # seconds for the prefills of a calibration; a slower model gets shorter prompts
 BUDGET = 60.0
 
@@ -112,7 +113,7 @@ def measure(
     for number, tokens in enumerate(lengths):
         _time_length(bench, subject, tokens, log, repeats=repeats, peaks=peaks)
         progress(0.1 + 0.9 * sum(work[: number + 1]) / sum(work))
-    long_runs = [(t.tokens, max(t.seconds - tiny, 1e-12)) for t in log.timings if t.phase == "prefill"][1:]
+    long_runs = [(t.tokens, max(t.seconds - tiny, 0.3 * t.seconds)) for t in log.timings if t.phase == "prefill"][1:]
     log.findings += check_growth(subject.shape, long_runs)
     kv_dtype = subject.key.kv_dtype
     decoded = [(cache_bytes(subject.shape, t.tokens, kv_dtype), t.seconds) for t in log.timings if t.phase == "decode"]
@@ -148,8 +149,10 @@ def lengths_for(
     """Short, middle and long: the longest that ``room`` and ``seconds`` for one run of each allow."""
     if room < 2 * _LEAST_SHORT:
         raise ValueError(f"a window with room for {2 * _LEAST_SHORT} tokens is needed, there is room for {room}")
-    spent, _ = bench.prefill(_LEAST_SHORT)
-    rate = prefill_work(shape, _LEAST_SHORT).total / max(spent, tiny, 1e-9)
+    probe = min(_PROBE, room)
+    # the faster of two: a pause of the machine must not shorten what is timed
+    spent = min(bench.prefill(probe)[0] for _ in range(2))
+    rate = (prefill_work(shape, probe).total - prefill_work(shape, TINY).total) / max(spent - tiny, 0.3 * spent)
 
     def cost(tokens: int) -> float:
         return prefill_work(shape, tokens).total / rate
