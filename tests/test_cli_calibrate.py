@@ -39,7 +39,7 @@ def test_a_tiny_model_is_timed_and_stored(capsys, tiny_folder, isolated_cache, m
     """The real bench from end to end; what a busy machine makes of a model this small is not judged."""
     monkeypatch.setattr("softlookup.runtime.timing._MATRIX", 64)
     monkeypatch.setattr("softlookup.runtime.timing._MEMORY_BYTES", 1 << 16)
-    for name in ("check_prefill", "check_decode", "check_cache_is_read", "check_growth"):
+    for name in ("check_prefill", "check_decode", "check_cache_is_read", "check_growth", "check_spread"):
         monkeypatch.setattr(f"softlookup.cost.measuring.{name}", lambda *_, **__: [])
     code, out, err = run(capsys, "--calibrate", "--model", tiny_folder, "--json")
     assert code == 0, err

@@ -141,6 +141,13 @@ def test_the_causes_come_in_the_order_in_which_they_are_checked():
     assert places == sorted(places)
 
 
+def test_a_restless_machine_is_told_and_has_wide_intervals():
+    measured = measure(Machine(noise=0.3, seed=4), subject())
+    (finding,) = [each for each in measured.findings if "differ by" in each.what]
+    assert (finding.severity, finding.causes[0][:15]) == ("suspicious", "another program")
+    assert measured.calibration is None or measured.calibration.width("prefill") > 0.1
+
+
 def test_progress_ends_at_one():
     seen = []
     measure(Machine(), subject(), seen.append)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from softlookup.cost.calibration import Calibration
+from softlookup.cost.calibration import Calibration, Timing
 from softlookup.cost.prediction import predicted_prefill, predicted_token, prefill_work
 from softlookup.cost.seconds import DecodeTraffic
 from softlookup.cost.shapes import ModelShape
@@ -37,6 +37,8 @@ _PEAK_MARGIN = 1.15
 _SLOW = 3.0
 # a prompt this much shorter than the one that was timed has been cut
 _CUT = 0.75
+# relative spread of repetitions above which the machine was not quiet
+_RESTLESS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,15 @@ def check_growth(shape: ModelShape, timings: Sequence[tuple[int, float]]) -> lis
             what = f"{many:,} tokens took {slow:.3g} s, only {slow / fast:.2g} times as long as {few:,}"
             found.append(Finding("impossible", what, PREFILL_CAUSES[1:4]))
     return found
+
+
+def check_spread(timings: Sequence[Timing]) -> list[Finding]:
+    """Doubts about repetitions that differ: on a quiet machine they agree within some per cent."""
+    worst = max(timings, key=lambda timing: timing.spread)
+    if worst.spread <= _RESTLESS:
+        return []
+    what = f"repetitions of {worst.phase} behind {worst.tokens:,} tokens differ by {worst.spread:.0%} of their median"
+    return [Finding("suspicious", what, SLOW_CAUSES[1:2])]
 
 
 def implied_tokens(shape: ModelShape, calibration: Calibration, seconds: float) -> int:

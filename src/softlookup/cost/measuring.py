@@ -14,7 +14,15 @@ from typing import Protocol
 
 from softlookup.cost.calibration import Calibration, CalibrationKey, Phase, Timing
 from softlookup.cost.fit import Fitted, fit_timings
-from softlookup.cost.implied import Finding, Peak, check_cache_is_read, check_decode, check_growth, check_prefill
+from softlookup.cost.implied import (
+    Finding,
+    Peak,
+    check_cache_is_read,
+    check_decode,
+    check_growth,
+    check_prefill,
+    check_spread,
+)
 from softlookup.cost.prediction import cache_bytes, prefill_work
 from softlookup.cost.seconds import DecodeTraffic
 from softlookup.cost.shapes import ModelShape
@@ -117,7 +125,7 @@ def measure(
     log.findings += check_growth(subject.shape, long_runs)
     kv_dtype = subject.key.kv_dtype
     decoded = [(cache_bytes(subject.shape, t.tokens, kv_dtype), t.seconds) for t in log.timings if t.phase == "decode"]
-    log.findings += check_cache_is_read(decoded, peaks[1])
+    log.findings += [*check_cache_is_read(decoded, peaks[1]), *check_spread(log.timings[1:])]
     timings = tuple(log.timings)
     if any(finding.severity == "impossible" for finding in log.findings):
         return Measured(None, tuple(log.findings), timings)
