@@ -57,6 +57,10 @@ class Machine:
         self.lengths.append(tokens)
         return self._taken(self.read(tokens)), tokens
 
+    def stretch(self, tokens):
+        self.length = tokens
+        return tokens
+
     def token(self, tokens):
         return self.weights / self.weight_rate + cache_bytes(self.shape, tokens, "f32") / self.kv_rate
 

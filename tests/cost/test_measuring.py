@@ -40,7 +40,8 @@ def test_the_rates_of_a_machine_are_recovered():
     assert (found.start_seconds, found.peak_flops) == (Machine.start, Machine.flops)
     assert max(found.residual_prefill, found.residual_decode, found.residual_observe) < 1e-3
     assert not found.one_rate
-    assert found.longest == LONG
+    assert found.longest("prefill") == LONG
+    assert found.longest("observe") == 8192 - 384 - 24  # a longer cache needs no longer prefill
     assert {timing.phase for timing in found.timings} == {"prefill", "decode", "observe"}
 
 
@@ -75,7 +76,7 @@ def test_the_residual_is_that_of_a_length_that_took_no_part():
 def test_a_slow_machine_times_shorter_prompts():
     slow = Machine(linear=5e9, attention=4e9, flops=6e9)
     found = calibrated(slow)
-    assert SHORT // 8 <= found.longest < LONG
+    assert SHORT // 8 <= found.longest("prefill") < LONG
     assert sum(slow.read(tokens) for tokens in slow.lengths) < 120
     assert found.width("prefill") < interval_width(found, "prefill", 8192)
 
@@ -83,7 +84,7 @@ def test_a_slow_machine_times_shorter_prompts():
 def test_lengths_keep_within_the_window():
     machine = Machine()
     found = calibrated(machine, window=1024)
-    assert max(machine.lengths) == found.longest < 1024 - 24
+    assert max(machine.lengths) == found.longest("prefill") < 1024 - 24
     with pytest.raises(ValueError, match="window with room"):
         measure(Machine(), subject(window=100))
 

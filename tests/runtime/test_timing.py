@@ -64,6 +64,22 @@ def test_decoding_leaves_the_prefix_alone(bench):
     assert all(torch.equal(a, b.keys) for a, b in zip(before, reading._cache.cache.layers, strict=True))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cache_is_stretched_by_copies_of_itself(kind, bench):
+    timed, _ = bench(kind)
+    timed.prefill(50)
+    before = [layer.keys.clone() for layer in timed._held()._cache.cache.layers]
+    assert timed.stretch(130) == 130
+    layers = timed._held()._cache.cache.layers
+    assert [layer.get_seq_length() for layer in layers] == [130] * 3
+    for keys, layer in zip(before, layers, strict=True):
+        assert torch.equal(layer.keys, torch.cat([keys, keys, keys[:, :, :30]], 2))
+    assert timed.decode(3)[0] > 0
+    assert timed.observe(20) > 0
+    assert [layer.get_seq_length() for layer in layers] == [130] * 3
+    assert timed.stretch(100) == 130
+
+
 def test_every_prompt_is_new(bench):
     """What was read before would come from some cache."""
     timed, _ = bench()

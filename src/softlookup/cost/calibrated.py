@@ -100,7 +100,7 @@ def measured_efficiency(calibration: Calibration, shape: ModelShape, *, same_mod
         kv=calibration.kv_bandwidth / bandwidth,
         width=calibration.width("prefill") + more,
         decode_width=calibration.width("decode") + more,
-        longest_kv=float(max(1, cache_bytes(shape, calibration.longest, calibration.key.kv_dtype))),
+        longest_kv=float(max(1, cache_bytes(shape, calibration.longest("decode"), calibration.key.kv_dtype))),
         same_model=same_model,
     )
     linear, attention = calibration.linear_rate / flops, calibration.attention_rate / flops
@@ -109,5 +109,5 @@ def measured_efficiency(calibration: Calibration, shape: ModelShape, *, same_mod
     return Efficiency(
         linear, attention, weights, min(linear, attention), max(linear, attention), weights, weights,
         f"measured {calibration.date[:10]}{name}, {calibration.key.engine_version}",
-        fixed_seconds=calibration.fixed_seconds * layers, longest=calibration.longest, timed=timed,
+        fixed_seconds=calibration.fixed_seconds * layers, longest=calibration.longest("prefill"), timed=timed,
     )  # fmt: skip

@@ -83,10 +83,9 @@ class Calibration:
     one_rate: bool
     timings: tuple[Timing, ...]
 
-    @property
-    def longest(self) -> int:
-        """Tokens of the longest prefill that was timed."""
-        return max((timing.tokens for timing in self.timings if timing.phase == "prefill"), default=1)
+    def longest(self, phase: Phase) -> int:
+        """The longest context of a phase that was timed, in tokens."""
+        return max((timing.tokens for timing in self.timings if timing.phase == phase), default=1)
 
     def width(self, phase: Phase) -> float:
         """Relative half-width of an interval within the timed lengths: residuals, spread, and never below 5 %."""

@@ -1,8 +1,8 @@
 """Which lengths are timed for a calibration, how often, and what is done with the seconds; runs no model itself.
 
 Order: warm-up, hardware peaks, a tiny prefill (fixed cost), a short, a middle and a long one with decoding and observed
-rows behind each. Short and long determine the rates; the middle is predicted from them, and what it misses by is the
-residual. Then all three are fitted.
+rows behind each, and behind a cache of twice the length. The shortest and the longest determine the rates; those in
+between are predicted from them, and what they miss by is the residual. Then all are fitted.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ class Bench(Protocol):
 
     def prefill(self, tokens: int) -> tuple[float, int]:
         """Seconds for new random tokens, and how many the cache then holds; it stays for what follows."""
+
+    def stretch(self, tokens: int) -> int:
+        """Lengthen the cache of the last prefill to ``tokens`` where that is possible; its length then."""
 
     def decode(self, steps: int) -> tuple[float, float]:
         """Seconds per token behind the last prefill, and seconds before the first."""
@@ -119,8 +122,13 @@ def measure(
     lengths = lengths_for(bench, subject.shape, _room(subject.window), longest, tiny, budget / repeats)
     work = [prefill_work(subject.shape, tokens).total for tokens in lengths]
     for number, tokens in enumerate(lengths):
-        _time_length(bench, subject, tokens, log, repeats=repeats, peaks=peaks)
+        _time_prefill(bench, subject, tokens, log, repeats, peaks[0])
+        _time_behind(bench, subject, tokens, log, repeats, peaks[1])
         progress(0.1 + 0.9 * sum(work[: number + 1]) / sum(work))
+    # a cache can be longer than any prefill that there is time for
+    stretched = bench.stretch(min(2 * lengths[-1], _room(subject.window)))
+    if stretched > lengths[-1]:
+        _time_behind(bench, subject, stretched, log, repeats, peaks[1])
     long_runs = [(t.tokens, max(t.seconds - tiny, 0.3 * t.seconds)) for t in log.timings if t.phase == "prefill"][1:]
     log.findings += check_growth(subject.shape, long_runs)
     kv_dtype = subject.key.kv_dtype
@@ -133,20 +141,22 @@ def measure(
     return Measured(_calibration(subject, fitted, timings, peaks, log.starts), tuple(log.findings), timings)
 
 
-def _time_length(
-    bench: Bench, subject: Subject, tokens: int, log: _Log, *, repeats: int, peaks: tuple[Peak, Peak]
-) -> None:
+def _time_prefill(bench: Bench, subject: Subject, tokens: int, log: _Log, repeats: int, peak: Peak) -> None:
     runs = [bench.prefill(tokens) for _ in range(repeats)]
     seconds = log.add("prefill", tokens, 0, [each[0] for each in runs])
     held = max((each[1] for each in runs), key=lambda count: abs(count - tokens))
-    log.findings += check_prefill(subject.shape, tokens, seconds, peaks[0], reported=held)
+    log.findings += check_prefill(subject.shape, tokens, seconds, peak, reported=held)
+
+
+def _time_behind(bench: Bench, subject: Subject, tokens: int, log: _Log, repeats: int, peak: Peak) -> None:
+    """Decoded tokens and observed rows behind the cache that the last prefill left."""
     steps = [bench.decode(DECODED) for _ in range(repeats + 2)]
     log.starts += [start for _, start in steps]
     # half of the tokens stand before the middle of the answer
     middle = tokens + DECODED // 2
     token = log.add("decode", middle, 1, [each[0] for each in steps])
     traffic = DecodeTraffic(subject.weight_bytes, cache_bytes(subject.shape, middle, subject.key.kv_dtype))
-    log.findings += check_decode(traffic, token, peaks[1])
+    log.findings += check_decode(traffic, token, peak)
     rows = min(OBSERVED_ROWS, subject.window - tokens)
     log.add("observe", tokens, rows, [bench.observe(rows) for _ in range(repeats)])
 

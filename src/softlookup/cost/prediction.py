@@ -101,7 +101,7 @@ def predicted_seconds(calibration: Calibration, shape: ModelShape, run: Question
 
 def interval_width(calibration: Calibration, phase: Phase, tokens: int) -> float:
     """Relative half-width: that of the timed lengths, and 5 % more with every doubling beyond the longest."""
-    beyond = math.ceil(math.log2(max(1.0, tokens / calibration.longest)))
+    beyond = math.ceil(math.log2(max(1.0, tokens / calibration.longest(phase))))
     return calibration.width(phase) + 0.05 * beyond
 
 

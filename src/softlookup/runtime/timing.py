@@ -16,6 +16,7 @@ import torch
 from softlookup.kernels.tasks import TaskTeam
 from softlookup.runtime.compact_weights import compact_weights
 from softlookup.runtime.decode import decoding
+from softlookup.runtime.kv_cache import GrowingLayer
 from softlookup.runtime.prefilled import Pack, Prefilled, _greedy, prefill_tokens
 from softlookup.runtime.prompt import Prefix, PromptTemplate, Suffix
 
@@ -60,6 +61,28 @@ class ModelBench:
         self._reading = prefill_tokens(self._loaded, self._template, prefix)
         spent = time.perf_counter() - start
         return spent, int(self._reading._cache.cache.get_seq_length())
+
+    def stretch(self, tokens: int) -> int:
+        """Fill the cache up to ``tokens`` with copies of its own keys and values, and return its length then.
+
+        Reading a cache takes as long whatever is in it, so that longer ones need no longer prefill.
+        """
+        reading = self._held()
+        held, layers = len(reading.prefix), reading._cache.cache.layers
+        missing = tokens - held
+        if missing <= 0 or not all(isinstance(layer, GrowingLayer) and layer.is_initialized for layer in layers):
+            return held
+        with torch.inference_mode():
+            for layer in layers:
+                more = (
+                    part.repeat(1, 1, -(-missing // held), 1)[:, :, :missing] for part in (layer.keys, layer.values)
+                )
+                layer.update(*more)
+        ids = self._tokens(missing)
+        reading._cache.extend(ids)
+        prefix = Prefix((*reading.prefix.ids, *ids), (0, tokens), np.zeros((tokens, 2), dtype=np.int64))
+        self._reading = Prefilled(self._loaded, self._template, prefix, reading._cache)
+        return tokens
 
     def decode(self, steps: int) -> tuple[float, float]:
         """Seconds per token of ``steps`` tokens, whatever they are, and seconds before the first one."""
