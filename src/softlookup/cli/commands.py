@@ -12,7 +12,17 @@ from softlookup.cli.read import reading_options
 from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from softlookup.cost.strategy import StrategyName
     from softlookup.session import Session
+
+
+# what `--strategy` takes, and what it means to the plan
+STRATEGIES: dict[str, StrategyName | None] = {
+    "auto": None,
+    "full": "full_context",
+    "retrieval": "retrieval",
+    "hybrid": "hybrid",
+}
 
 
 def ask(options: argparse.Namespace) -> ExitCode:
@@ -43,6 +53,14 @@ def ask(options: argparse.Namespace) -> ExitCode:
             codes.append(answer.exit_code)
             if target is not None:
                 records.append(question_record(document.document, answer, document.fed(answer.question)))
+    if document.kept_bytes:
+        from softlookup.runtime.prefix_store import prefix_folder
+
+        sys.stderr.write(
+            f"note: what the model read is kept for further questions ({document.kept_bytes / 1e9:.1f} GB in "
+            f"{printable_line(str(prefix_folder()))}, as confidential as the document; --no-cache keeps nothing, "
+            "`softlookup cache purge` deletes it)\n"
+        )
     if target is not None:
         write_handover(target, document.document, records)
         sys.stderr.write(f"hand-over: {printable_line(str(target))}\n")
@@ -108,5 +126,6 @@ def open_session(options: argparse.Namespace, progress: object) -> Session:
         max_context_tokens=options.max_context_tokens,
         embeddings=getattr(options, "embeddings", None),
         cache=not getattr(options, "no_cache", False),
+        strategy=STRATEGIES[getattr(options, "strategy", "auto")],
     )
     return Session(options.model, options=settings, progress=progress)  # type: ignore[arg-type]
