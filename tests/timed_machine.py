@@ -6,7 +6,7 @@ import random
 
 from softlookup.cost.calibration import CalibrationKey
 from softlookup.cost.measuring import Subject
-from softlookup.cost.prediction import cache_bytes, observed_work, prefill_work
+from softlookup.cost.prediction import cache_bytes, observed_share, observed_work, prefill_work
 from softlookup.cost.presets import preset_shape
 
 SHAPE = preset_shape("SmolLM2-135M")
@@ -69,7 +69,7 @@ class Machine:
 
     def look(self, rows, tokens):
         linear, attention = observed_work(self.shape, rows, tokens, OBSERVED_LAYERS)
-        fixed = self.fixed * OBSERVED_LAYERS / len(self.shape.layers)
+        fixed = self.fixed * observed_share(self.shape, OBSERVED_LAYERS)
         return fixed + linear / self.observe_linear + attention / self.observe_attention
 
     def observe(self, rows):

@@ -11,10 +11,18 @@ from softlookup.cost.calibration_files import keep_calibration
 from softlookup.cost.devices import find_device
 from softlookup.cost.estimate import estimate
 from softlookup.cost.figures import Figure
+from softlookup.cost.flops import model_flops
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
 from softlookup.cost.measuring import measure
 from softlookup.cost.model_source import find_model
-from softlookup.cost.prediction import QuestionRun, compare, compare_all, predicted_seconds
+from softlookup.cost.prediction import (
+    QuestionRun,
+    compare,
+    compare_all,
+    observed_share,
+    observed_work,
+    predicted_seconds,
+)
 from softlookup.cost.request import PlanRequest
 from timed_machine import SHAPE, WEIGHTS, Machine, subject
 
@@ -67,10 +75,22 @@ def test_the_phases_of_a_question(calibration):
     assert found["prefill"].value == pytest.approx(machine.read(4000), rel=1e-3)
     assert found["calibrate"].value == pytest.approx(machine.look(600, 4000), rel=1e-3)
     assert found["answer"].value == pytest.approx(machine.start + 40 * machine.token(4050), rel=1e-3)
-    assert found["question"].value == pytest.approx(30 / 19 * machine.look(30, 4000), rel=1e-3)
+    work = model_flops(SHAPE, 30, 4000)
+    question = machine.fixed + work.linear / machine.observe_linear + work.attention / machine.observe_attention
+    assert found["question"].value == pytest.approx(question, rel=1e-3)
     assert all(figure.kind == "measured" and figure.low < figure.value < figure.high for figure in found.values())
     lines = compare_all(found, {"prefill": machine.read(4000), "answer": 1.0, "calibrate": 0.0})
     assert [line.split()[0] for line in lines] == ["prefill", "answer"]
+
+
+def test_a_pass_that_ends_inside_a_layer_makes_queries_keys_and_values_alone():
+    layer = SHAPE.layers[0]
+    whole = layer.projection_weights + layer.ffn_weights
+    assert observed_share(SHAPE, 1) == pytest.approx(576 * (576 + 2 * 192) / (30 * whole))
+    assert observed_share(SHAPE, 19) == pytest.approx(18 / 30 + observed_share(SHAPE, 1))
+    linear, attention = observed_work(SHAPE, 10, 100, 1)
+    assert linear == pytest.approx(2 * 10 * 576 * (576 + 2 * 192))
+    assert attention == pytest.approx(4 * 9 * 64 * 10 * 110.5)
 
 
 def test_what_was_paid_for_earlier_costs_nothing(calibration):

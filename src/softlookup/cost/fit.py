@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from softlookup.cost.calibration import Phase, Timing
 from softlookup.cost.efficiency import fit_rates
-from softlookup.cost.prediction import cache_bytes, observed_work, prefill_work
+from softlookup.cost.prediction import cache_bytes, observed_share, observed_work, prefill_work
 from softlookup.cost.shapes import ModelShape
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def fit_timings(subject: Subject, timings: Sequence[Timing], peak: float, bandwi
         (*observed_work(shape, each.rows, each.tokens, subject.observed_layers), each.seconds)
         for each in _of("observe", timings)
     ]
-    start = fixed * subject.observed_layers / len(shape.layers)
-    looks, look_residual = _observed_rates(observed, start, peak)
+    start = fixed * observed_share(shape, subject.observed_layers)
+    looks, look_residual = _observed_rates(observed, start)
     decoded = [
         (float(cache_bytes(shape, each.tokens, subject.key.kv_dtype)), each.seconds) for each in _of("decode", timings)
     ]
@@ -92,7 +93,9 @@ def _rates(work: Sequence[Work], peak: float, *, enough: bool) -> tuple[tuple[fl
     return (rate, rate), True
 
 
-def _observed_rates(work: Sequence[Work], fixed: float, peak: float) -> tuple[tuple[float, float], float]:
+def _observed_rates(work: Sequence[Work], fixed: float) -> tuple[tuple[float, float], float]:
+    """Rates may exceed the peak: the evidence computes less attention than the last layer stands for."""
+    peak = math.inf
     left = [(a, b, max(t - fixed, 0.1 * t)) for a, b, t in work]
     held, _ = _rates([left[0], left[-1]], peak, enough=True)
     residual = max((abs(_seconds(each, held, 0.0) / each[2] - 1) for each in left[1:-1]), default=0.0)

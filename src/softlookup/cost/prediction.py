@@ -44,11 +44,23 @@ def prefill_work(shape: ModelShape, tokens: int) -> Flops:
 
 
 def observed_work(shape: ModelShape, rows: int, tokens: int, layers: int) -> tuple[float, float]:
-    """(linear, attention) FLOPs of ``rows`` behind ``tokens`` in the first ``layers`` layers: packed rows see all."""
-    share = layers / len(shape.layers)
+    """(linear, attention) FLOPs of ``rows`` behind ``tokens`` in a pass that ends inside the last of ``layers``.
+
+    Of that layer only queries, keys and values are made; its attention stands for what the evidence computes itself.
+    """
     whole, alone = model_flops(shape, rows, tokens, logits=0), model_flops(shape, rows, tokens + rows, logits=0)
     # under a mask every row is computed against every row of its pass
-    return share * whole.linear, share * (whole.attention + alone.attention) / 2
+    attention = (whole.attention + alone.attention) / 2
+    return observed_share(shape, layers) * whole.linear, attention * layers / len(shape.layers)
+
+
+def observed_share(shape: ModelShape, layers: int) -> float:
+    """Share of the layers' weights that such a pass multiplies with."""
+    *full, last = shape.layers[:layers]
+    inputs = last.query_heads * last.key_dim + last.kv_heads * (last.key_dim + last.value_dim)
+    part = inputs / max(1, inputs + last.query_heads * last.value_dim) * last.projection_weights
+    used = sum(layer.projection_weights + layer.ffn_weights for layer in full) + part
+    return used / max(1, sum(layer.projection_weights + layer.ffn_weights for layer in shape.layers))
 
 
 def predicted_prefill(calibration: Calibration, shape: ModelShape, tokens: int) -> float:
@@ -75,7 +87,7 @@ def predicted_observed(calibration: Calibration, shape: ModelShape, rows: int, t
         return 0.0
     layers = calibration.observed_layers
     linear, attention = observed_work(shape, min(rows, PACK_ROWS), tokens, layers)
-    fixed = calibration.fixed_seconds * layers / len(shape.layers)
+    fixed = calibration.fixed_seconds * observed_share(shape, layers)
     one = linear / calibration.observe_linear_rate + attention / calibration.observe_attention_rate
     return math.ceil(rows / PACK_ROWS) * fixed + one * rows / min(rows, PACK_ROWS)
 
@@ -84,8 +96,9 @@ def predicted_seconds(calibration: Calibration, shape: ModelShape, run: Question
     """Seconds of the phases of a question, by the names of ``seconds`` in an answer's JSON."""
     token = predicted_token(calibration, shape, run.prefix + run.question_rows + run.answer_tokens // 2)
     # the question's own rows run through all layers, whatever the heads that are read
-    share = len(shape.layers) / calibration.observed_layers
-    question = share * predicted_observed(calibration, shape, run.question_rows, run.prefix)
+    work = model_flops(shape, run.question_rows, run.prefix)
+    question = calibration.fixed_seconds + work.linear / calibration.observe_linear_rate
+    question += work.attention / calibration.observe_attention_rate
     answer = calibration.start_seconds + run.answer_tokens * token if run.answer_tokens else 0.0
     return {
         "prefill": _figure(
