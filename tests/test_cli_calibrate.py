@@ -124,7 +124,7 @@ def test_a_damaged_calibration_is_ignored_with_a_notice(capsys, tiny_folder, tim
     [
         (("--calibrate", "--tokens", "5"), 2, "got --tokens and --calibrate"),
         (("a.txt", "--calibrate"), 2, "got FILE and --calibrate"),
-        (("--calibrate", "--device", "H100"), 2, "--device belongs to --tokens"),
+        (("--calibrate", "--device", "H100"), 2, "--device belongs to FILE and --tokens"),
         (("--calibrate", "--model", "no-such-model"), 5, "neither a file nor a folder"),
     ],
 )

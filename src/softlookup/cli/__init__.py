@@ -145,6 +145,12 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
         default="auto",
         help="read the whole document at once, retrieve clauses, or read it in windows (default: what the plan says)",
     )
+    ask.add_argument(
+        "--max-seconds",
+        type=float,
+        metavar="N",
+        help="retrieve clauses rather than wait longer than N seconds for the first answer by windows (default 1800)",
+    )
     ask.add_argument("--max-answer-tokens", type=int, default=80, metavar="N", help="longest answer (default 80)")
     ask.add_argument(
         "--embeddings",

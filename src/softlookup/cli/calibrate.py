@@ -101,11 +101,11 @@ def calibration_lines(found: Calibration) -> list[str]:
 
 def _timed(found: Calibration, phase: Phase) -> str:
     """Seconds by tokens of context, with their spread."""
-    from softlookup.cli.render_plan import seconds
+    from softlookup.cost.plan_texts import seconds_text
 
     rows = [timing for timing in found.timings if timing.phase == phase]
     what = f" for {rows[-1].rows} rows" if phase == "observe" else ""
-    return "; ".join(f"{t.tokens:,}: {seconds(t.seconds)} (±{t.spread / 2:.0%})" for t in rows) + what
+    return "; ".join(f"{t.tokens:,}: {seconds_text(t.seconds)} (±{t.spread / 2:.0%})" for t in rows) + what
 
 
 def measured_request(request: PlanRequest, options: argparse.Namespace) -> CalibratedRequest:

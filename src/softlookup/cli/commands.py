@@ -127,5 +127,6 @@ def open_session(options: argparse.Namespace, progress: object) -> Session:
         embeddings=getattr(options, "embeddings", None),
         cache=not getattr(options, "no_cache", False),
         strategy=STRATEGIES[getattr(options, "strategy", "auto")],
+        **({} if getattr(options, "max_seconds", None) is None else {"max_seconds": options.max_seconds}),
     )
     return Session(options.model, options=settings, progress=progress)  # type: ignore[arg-type]

@@ -56,14 +56,22 @@ class DecodeTraffic:
         return self.weights + self.kv
 
 
-def weights_read(shape: ModelShape, dtype: str = "bf16", bytes_per_weight: float | None = None, batch: int = 1) -> int:
+def weights_read(
+    shape: ModelShape,
+    dtype: str = "bf16",
+    bytes_per_weight: float | None = None,
+    batch: int = 1,
+    *,
+    lm_head: bool = True,
+) -> int:
     """Bytes of weights that one step reads: layers with active experts, LM head even when tied, an embedding row each.
 
     ``bytes_per_weight`` is the average of a file whose tensors have several types. ``batch``: tokens of the step,
-    which read the layers once between them and more experts than one token does.
+    which read the layers once between them and more experts than one token does. Without ``lm_head``: a pass that
+    ends before it.
     """
     elements = sum(layer.weights - layer.idle_expert_weights for layer in shape.layers)
-    elements += shape.head_weights + (1 + batch) * shape.hidden_size
+    elements += (shape.head_weights if lm_head else 0) + (1 + batch) * shape.hidden_size
     if batch > 1 and shape.expert_count > shape.experts_per_token:
         more = distinct_experts(shape.expert_count, shape.experts_per_token, batch) - shape.experts_per_token
         idle = sum(layer.idle_expert_weights for layer in shape.layers)

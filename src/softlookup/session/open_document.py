@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from softlookup.cost.losses import DocumentOutline
 from softlookup.cost.strategy import MAX_QUESTION_TOKENS, Strategy
 from softlookup.documents.language import language_of
 from softlookup.documents.model import Document, Span
 from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
 from softlookup.evidence.answer import Answer
+from softlookup.evidence.question_bank import question_bank
 from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import full_context
 from softlookup.session.answering import answer_by_words, answer_from_windows, answer_question
 from softlookup.session.options import QUESTIONS_PER_CONTEXT
+from softlookup.session.outline import document_outline
 from softlookup.session.readings import Readings
 
 if TYPE_CHECKING:
+    from softlookup.cost.estimate import CostEstimate
     from softlookup.diagnostics.diagnosis import Diagnosis
     from softlookup.diagnostics.inspection_result import Inspection
     from softlookup.evidence.reading import QuestionEvidence, Reading
@@ -46,8 +51,24 @@ class OpenDocument:
 
     @property
     def strategy(self) -> Strategy:
-        """How the document is read, decided from token counts alone; loads no model."""
+        """How the document is read, by its plan; loads no model."""
         return self._readings.strategy
+
+    @property
+    def plan(self) -> CostEstimate:
+        """What the document costs on this machine, and how it is read; loads no model."""
+        return self._readings.plan
+
+    @cached_property
+    def outline(self) -> DocumentOutline:
+        """The document in numbers, by which a plan tells what each strategy loses of it; loads no model."""
+        language = language_of(self.document.text)
+        return document_outline(
+            self.document,
+            self.session.count_tokens,
+            lambda question, tokens: self._readings.retrieve([question], tokens),
+            question_bank(language).ordinary,
+        )
 
     @property
     def kept_bytes(self) -> int:
@@ -69,6 +90,7 @@ class OpenDocument:
         self._check_text()
         _ = self.session.encoder  # one that is missing is told before the model reads for a minute
         readings = self._readings
+        readings.questions = max(1, len(questions))  # the plan of the first call stays
         served = [question for question in questions if readings.profile().serves(language_of(question))]
         if self.strategy.strategy == "hybrid" and served:
             readings.hybrid.evidence(served)
