@@ -102,7 +102,7 @@ def test_the_course_page(capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((), 2, "needs one of FILE, --tokens and --example, got none"),
+        ((), 2, "needs one of FILE, --tokens, --example and --calibrate, got none"),
         (("a.txt", "--tokens", "5"), 2, "got FILE and --tokens"),
         (("--example", "contract-qa", "--questions", "5"), 2, "--questions belongs to FILE and --tokens"),
         (("--tokens", "5", "--max-seconds", "0"), 2, "--max-seconds must lie between 1 and"),

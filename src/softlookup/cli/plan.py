@@ -20,15 +20,25 @@ _COST_OPTIONS = (
 
 def plan(options: argparse.Namespace) -> ExitCode:
     """One of the three plans, by what was asked for."""
-    asked = [name for name in ("file", "tokens", "example") if getattr(options, name) is not None]
+    asked = [name for name in ("file", "tokens", "example", "calibrate") if getattr(options, name) is not None]
     if len(asked) != 1:
         got = "none" if not asked else " and ".join("FILE" if name == "file" else f"--{name}" for name in asked)
-        raise UsageError(f"plan needs one of FILE, --tokens and --example, got {got}", "see `softlookup plan --help`")
+        raise UsageError(
+            f"plan needs one of FILE, --tokens, --example and --calibrate, got {got}", "see `softlookup plan --help`"
+        )
     given = [name for name in _COST_OPTIONS if getattr(options, name) is not None]
     if options.example is not None and given:
         raise UsageError(
             f"--{given[0].replace('_', '-')} belongs to FILE and --tokens", "the page's account has its own numbers"
         )
+    if options.calibrate is not None:
+        from softlookup.cli.calibrate import calibrate
+
+        if given:
+            raise UsageError(
+                f"--{given[0].replace('_', '-')} belongs to FILE and --tokens", "leave it out to calibrate"
+            )
+        return calibrate(options)
     if options.tokens is not None:
         return _plan_tokens(options)
     if options.example is not None:
@@ -61,10 +71,17 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
                         "model runs in f32)")  # fmt: skip
     parser.add_argument("--weight-dtype", metavar="NAME", help="storage of the weights, e.g. q4_k_m")
     parser.add_argument("--example", choices=("contract-qa",), help="the course page's account, line by line")
+    parser.add_argument(
+        "--calibrate",
+        action="store_const",
+        const=True,
+        help="time the model on this machine (about a minute; close other programs) and use its rates in later plans",
+    )
 
 
 def _plan_tokens(options: argparse.Namespace) -> ExitCode:
     """Costs and strategies of a length; that nothing fits is told in the plan and on stderr."""
+    from softlookup.cli.calibrate import measured_request
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.render_plan import estimate_text
     from softlookup.cost.estimate import estimate
@@ -75,9 +92,10 @@ def _plan_tokens(options: argparse.Namespace) -> ExitCode:
         raise UsageError("--max-context-tokens belongs to a FILE", "leave it out with --tokens")
     request = _request(options, options.model, options.tokens)
     weights = GGUF_SHA256 if options.model in (None, NAME) else ""
-    found = estimate(replace(request, evidence_layers=evidence_depth(weights, request.model.shape)))
+    measured = measured_request(replace(request, evidence_layers=evidence_depth(weights, request.model.shape)), options)
+    found = estimate(measured.request)
     sys.stdout.write((json_line(found.to_dict()) if options.json else estimate_text(found)) + "\n")
-    for warning in found.warnings:
+    for warning in (*found.warnings, *measured.notices):
         sys.stderr.write(f"note: {printable_line(warning)}\n")
     return ExitCode.OK
 

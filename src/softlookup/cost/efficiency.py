@@ -11,6 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softlookup.cost.devices import Device, DeviceClass
+from softlookup.cost.figures import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What timings on this machine add to shares of its rates.
+
+    ``kv``: share of the bandwidth at which a cache is read, beside that of weights. ``width`` and ``decode_width``:
+    half-widths of the intervals; that of decoding widens beyond ``longest_kv`` bytes. ``same_model``: the timings are
+    of this very model; else no lower limit but the hardware's is known.
+    """
+
+    kv: float
+    width: float
+    decode_width: float
+    longest_kv: float
+    same_model: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +47,17 @@ class Efficiency:
     source: str
     fixed_seconds: float = 0.0
     longest: int | None = None
+    timed: Timed | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """How the shares are known."""
+        return "prior" if self.timed is None else "measured"
 
     @property
     def stretch(self) -> float:
         """Relative half-width of a prefill's interval inside the lengths of a series."""
-        return 0.15
+        return 0.15 if self.timed is None else self.timed.width
 
     def limits(self, tokens: int) -> tuple[float, float]:
         """Factors on the prefill's seconds, for a series: wider by 5 % per doubling beyond its longest timing."""

@@ -39,6 +39,7 @@ class PlanRequest:
     ``evidence_layers``: layers up to which evidence is read, None for all; ``bank_questions`` of ``bank_tokens`` in all
     run once on every context that is read (0 tokens: none). ``max_seconds``: longest wait for a first answer by hybrid.
     ``max_context_tokens``: document tokens that may be read at most. ``language``: of the words of the plan.
+    ``measured``: shares that were timed on ``device``.
     Raises ``UsageError`` for numbers that are negative or absurd.
     """
 
@@ -58,6 +59,7 @@ class PlanRequest:
     max_seconds: float = MAX_SECONDS
     max_context_tokens: int | None = None
     language: PlanLanguage = "en"
+    measured: Efficiency | None = None
 
     def __post_init__(self) -> None:
         for value, most, name in (
@@ -78,7 +80,9 @@ class PlanRequest:
 
     @property
     def efficiency(self) -> Efficiency:
-        """Shares of the device's rates under the engine."""
+        """Shares of the device's rates under the engine: measured ones (``calibrated``), else from the tables."""
+        if self.measured is not None:
+            return self.measured
         name = self.engine.name
         return efficiency_of(self.device, "" if name == "tensors" else name)
 
