@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def plan_file(options: argparse.Namespace, asked: PlanRequest) -> ExitCode:
     """The plan of a document; ``asked`` holds all that was asked for but the model and the tokens."""
+    from softlookup.cli.calibrate import measured_request
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.render_plan import estimate_text
     from softlookup.cost.document_plan import plan_document
@@ -31,7 +32,9 @@ def plan_file(options: argparse.Namespace, asked: PlanRequest) -> ExitCode:
     document = read_document(options.file, **reading_options(options))
     planned = find_plan_model(options.model, options.weight_dtype)
     session = Session(planned.source.folder, options=settings)
-    request = document_request(planned, asked, document.text, session.count_tokens, usual_kv=options.kv_dtype is None)
+    counted = document_request(planned, asked, document.text, session.count_tokens, usual_kv=options.kv_dtype is None)
+    measured = measured_request(counted, options)
+    request = measured.request
     tokens, language = request.tokens if document.text else 0, request.language
     outline = OpenDocument(session, document, 0.0).outline if tokens else None
     found = plan_document(request, outline, interval=planned.interval(tokens, language) if tokens else None)
@@ -41,7 +44,7 @@ def plan_file(options: argparse.Namespace, asked: PlanRequest) -> ExitCode:
         sys.stdout.write(json_line(_record(found, document, planned, tokens)) + "\n")
     else:
         sys.stdout.write(estimate_text(found, document) + "\n")
-    for warning in found.warnings:
+    for warning in (*found.warnings, *measured.notices):
         sys.stderr.write(f"note: {printable_line(warning)}\n")
     return ExitCode.OK if document.coverage.complete else ExitCode.DOCUMENT
 

@@ -102,6 +102,7 @@ def measured_efficiency(calibration: Calibration, shape: ModelShape, *, same_mod
         decode_width=calibration.width("decode") + more,
         longest_kv=float(max(1, cache_bytes(shape, calibration.longest("decode"), calibration.key.kv_dtype))),
         same_model=same_model,
+        observed=(calibration.observe_linear_rate / flops, calibration.observe_attention_rate / flops),
     )
     linear, attention = calibration.linear_rate / flops, calibration.attention_rate / flops
     weights = calibration.weight_bandwidth / bandwidth

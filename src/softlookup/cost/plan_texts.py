@@ -49,8 +49,8 @@ _EN = {
     "slow_but_pays": "overlapping windows see every token; the first answer takes {seconds} (limit {limit}), but all "
     "together take no longer than by retrieval",
     "no_hybrid": "neither is hybrid: {obstacle}",
-    "retrieves": "clauses are chosen by the words of the question (BM25), with the definitions and references that they "
-    "need",
+    "retrieves": "clauses are chosen by the words of the question (BM25), with the definitions and references "
+    "that they need",
     "too_slow_alone": "overlapping windows are the only way left, although the first answer takes {seconds} (limit "
     "{limit}); retrieval is not possible: {obstacle}",
     "none": "no strategy runs {name} on {device}: {obstacle}",

@@ -69,7 +69,8 @@ def _longer(request: PlanRequest, flops: Flops, tokens: int, length: int, cached
     ``length``: tokens that the step's last query sees; published efficiencies hold up to some length.
     """
     shape, model = (request.evidence_shape if evidence else request.model.shape), request.model
-    compute = prefill_figure(flops, length, request.device, request.efficiency, model.dtype)
+    efficiency = request.efficiency.of_observed_rows if cached else request.efficiency
+    compute = prefill_figure(flops, length, request.device, efficiency, model.dtype)
     weights = weights_read(shape, bytes_per_weight=model.bytes_per_weight, batch=tokens, lm_head=not evidence)
     cache = sequence_bytes(shape, cached, request.kv, request.engine) if cached else 0
     one_pass = decode_figure(DecodeTraffic(weights, cache), len(shape.layers), request.device, request.efficiency)

@@ -8,7 +8,7 @@ off-topic bank runs once, up to the last evidence layer: it says how much attent
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from softlookup.cost.figures import Figure, exact
@@ -37,7 +37,8 @@ class StrategyCost:
 
     ``seen``: document tokens that the model reads at all; ``fed``: those of the context that it answers from.
     ``windows``: how many windows hybrid reads, and ``window_tokens`` how long they are; 1 and ``fed`` otherwise.
-    ``loss``: what the document at hand loses, None for a plan of a length alone.
+    ``loss``: what the document at hand loses, None for a plan of a length alone. ``reading``: seconds of reading the
+    document, or its windows, without bank and question; ``final``: those of reading hybrid's final context.
     """
 
     name: StrategyName
@@ -51,6 +52,8 @@ class StrategyCost:
     windows: int = 1
     window_tokens: int = 0
     loss: Loss | None = None
+    reading: Figure = field(default_factory=lambda: exact(0.0, "s"))
+    final: Figure = field(default_factory=lambda: exact(0.0, "s"))
 
     def total_seconds(self, questions: int) -> float:
         """All questions, asked in one run."""
@@ -66,7 +69,7 @@ class StrategyCost:
             "window_tokens": self.window_tokens or self.fed, "possible": not self.obstacle, "obstacle": self.obstacle,
             "figures": {
                 "first_answer_seconds": self.first_answer.to_dict(), "next_answer_seconds": self.next_answer.to_dict(),
-                "memory_bytes": self.memory.to_dict(),
+                "memory_bytes": self.memory.to_dict(), "reading_seconds": self.reading.to_dict(),
             },
         }  # fmt: skip
 
@@ -164,20 +167,21 @@ def _full(request: PlanRequest, pool: Pool) -> StrategyCost:
         sum_figure(parts, "s", "prefill + bank + question + answer"),
         sum_figure(parts[2:], "s", "question behind the kept prefix + answer"),
         _memory(request, pool, cache),
-        say(request.language, "lose_nothing"), tokens, tokens, obstacle,
+        say(request.language, "lose_nothing"), tokens, tokens, obstacle, reading=parts[0][1],
     )  # fmt: skip
 
 
 def _retrieval(request: PlanRequest, pool: Pool) -> StrategyCost:
     """Every answer: prefill of the retrieved context + bank + question + answer, since each needs other clauses."""
     fed = _held(request, pool, retrieved_tokens(request))
-    first = sum_figure(_context_parts(request, fed), "s", "prefill of the retrieved context + bank + question + answer")
+    parts = _context_parts(request, fed)
+    first = sum_figure(parts, "s", "prefill of the retrieved context + bank + question + answer")
     unread, cache = request.tokens - fed, _cache_bytes(request, fed)
     key = "lose_retrieval" if unread else "lose_retrieval_nothing"
     return StrategyCost(
         "retrieval", first, first, _memory(request, pool, cache),
         say(request.language, key, unread=unread, tokens=request.tokens), fed, fed,
-        no_room(request) or _too_large(request, pool, cache),
+        no_room(request) or _too_large(request, pool, cache), reading=parts[0][1],
     )  # fmt: skip
 
 
@@ -192,11 +196,8 @@ def _hybrid(request: PlanRequest, pool: Pool) -> StrategyCost:
     count, last = window_count(request.tokens, room), last_window(request.tokens, room)
     lengths = [(float(count - 1), room), (1.0, last)] if count > 1 else [(1.0, last)]
     question = [(times, suffix_seconds(request, length, evidence=True)) for times, length in lengths]
-    reading = [
-        (times, step)
-        for times, length in lengths
-        for step in (prefill_seconds(request, length, evidence=True), bank_seconds(request, length))
-    ]
+    windows = [(times, prefill_seconds(request, length, evidence=True)) for times, length in lengths]
+    reading = [*windows, *((times, bank_seconds(request, length)) for times, length in lengths)]
     final = _context_parts(request, fed)
     longest = min(room, request.tokens)
     cache = max(_cache_bytes(request, longest, evidence=True), _cache_bytes(request, fed))
@@ -208,7 +209,7 @@ def _hybrid(request: PlanRequest, pool: Pool) -> StrategyCost:
         _memory(request, pool, cache),
         say(request.language, key, fed=fed, tokens=request.tokens, windows=count),
         request.tokens, fed, no_room(request) or _cannot_window(request) or _too_large(request, pool, cache),
-        count, longest,
+        count, longest, reading=sum_figure(windows, "s", "prefill of the windows"), final=final[0][1],
     )  # fmt: skip
 
 

@@ -20,7 +20,8 @@ LEAST_WINDOW_TOKENS = 1_024
 class Strategy:
     """How a document is read. ``context_tokens`` is the budget for the document text that an answer comes from.
 
-    ``window_tokens``: document tokens of each window of the hybrid strategy, 0 otherwise.
+    ``window_tokens``: document tokens of each window of the hybrid strategy, 0 otherwise. ``first_answer_seconds`` and
+    ``next_answer_seconds`` are predictions, None where nothing was predicted.
     """
 
     strategy: StrategyName
@@ -29,3 +30,5 @@ class Strategy:
     context_tokens: int
     window: int
     window_tokens: int = 0
+    first_answer_seconds: float | None = None
+    next_answer_seconds: float | None = None

@@ -71,6 +71,7 @@ class PrefixStore:
         self._least_free = least_free_bytes
         self._checked: set[tuple[str, int]] = set()
         self.kept_bytes = 0  # written by this object
+        self.found = 0  # prefixes that need not be read
 
     def find(self, key: str, ids: Sequence[int], config: Any) -> PrefixCache | None:
         """The keys and values kept under ``key`` for the tokens ``ids``; None unless they are there and unchanged."""
@@ -88,6 +89,7 @@ class PrefixStore:
             if place not in self._checked and _digest(key, tensors) != facts["digest"]:
                 return None
             self._checked.add(place)
+            self.found += 1
             return PrefixCache.restored(config, ids, tensors)
         except Exception:  # noqa: BLE001 - a damaged file fails in many ways, and each means: read the text again
             return None

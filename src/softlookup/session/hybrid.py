@@ -34,6 +34,11 @@ class HybridReadings:
         """Bytes of what the model read that this object has put on disk."""
         return 0 if self._store is None else self._store.kept_bytes
 
+    @property
+    def found_on_disk(self) -> bool:
+        """Whether a window was there from an earlier run."""
+        return self._store is not None and self._store.found > 0
+
     @cached_property
     def windows(self) -> DocumentWindows:
         """The windows; nothing is read yet but the model."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from softlookup.cost.calibrated import with_calibration
 from softlookup.cost.document_plan import plan_document
 from softlookup.cost.estimate import CostEstimate
 from softlookup.cost.request import PlanRequest
@@ -22,6 +23,7 @@ from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk, passages, without_contents
 from softlookup.retrieval.context import Context, full_context, select_context
 from softlookup.retrieval.passage_search import PassageSearch
+from softlookup.runtime.timings_folder import fingerprint_of, timings_folder
 from softlookup.session.hybrid import HybridReadings
 from softlookup.session.plan_source import document_request, own_plan_model
 
@@ -77,7 +79,8 @@ class Readings:
             max_context_tokens=options.max_context_tokens,
         )
         request = document_request(planned, asked, self.document.text, self.session.count_tokens)
-        return plan_document(request, strategy=options.strategy or "auto")
+        timed = with_calibration(request, timings_folder(), fingerprint_of(self.session.model))
+        return plan_document(timed.request, strategy=options.strategy or "auto")
 
     @cached_property
     def strategy(self) -> Strategy:
@@ -94,6 +97,8 @@ class Readings:
             chosen.fed,
             self.session.source.window,
             chosen.window_tokens if hybrid else 0,
+            chosen.first_answer.value,
+            chosen.next_answer.value,
         )
 
     def reading(self, questions: Sequence[str]) -> Reading:
