@@ -28,7 +28,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def roomy(monkeypatch):
-    monkeypatch.setattr(prefix_store, "LEAST_FREE_BYTES", 0)
+    roomy = {"most_bytes": 1 << 40, "least_free_bytes": 0}
+    monkeypatch.setattr(prefix_store.PrefixStore.__init__, "__kwdefaults__", roomy)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ DOCUMENTED = {
     "citations": "clause heading start end page quote quote_check score p_value via why boxes",
     "ranking": "start end clause score",
     "clauses": "clause heading start end score p_value",
-    "plan": "strategy reason document_tokens context_tokens window",
+    "plan": "strategy reason document_tokens context_tokens window first_answer_seconds next_answer_seconds",
     "coverage": "pages characters tokens_total tokens_read skipped complete notes tokens_seen clauses_not_fed",
     "document": "path sha256 format clauses",
     "model": "name sha256 template_sha256 heads",

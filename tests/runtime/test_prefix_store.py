@@ -9,18 +9,12 @@ import time
 import pytest
 import torch
 
-from softlookup.runtime import prefilled, prefix_store
+from softlookup.runtime import prefilled
 from softlookup.runtime.kv_cache import PrefixCache
 from softlookup.runtime.prefilled import prefill
 from softlookup.runtime.prefix_store import PrefixStore, prefix_key
 from softlookup.runtime.prompt import PromptTemplate
 from tiny_models import CONTRACT
-
-
-@pytest.fixture(autouse=True)
-def roomy(monkeypatch):
-    """The machine's free space is no matter of these tests."""
-    monkeypatch.setattr(prefix_store, "LEAST_FREE_BYTES", 0)
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ class OpenDocument:
         self.read_seconds = read_seconds
         self._readings = Readings(session, document, read_seconds)
         self._fed: dict[str, tuple[Span, ...]] = {}
+        self._compared = False
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -90,14 +91,10 @@ class OpenDocument:
         from softlookup.cost.seconds import sum_figure
 
         chosen, rates = self.plan.chosen, self.plan.request.efficiency
-        if (
-            chosen is None
-            or rates.kind != "measured"
-            or not answer.coverage.tokens_seen
-            or self._readings.hybrid.found_on_disk
-        ):
+        if chosen is None or rates.kind != "measured" or self._compared or not answer.seconds.prefill:
             return ""
-        if answer.seconds.prefill < chosen.final.value / 2 or answer.seconds.prefill == 0.0:
+        self._compared = True
+        if self._readings.hybrid.found_on_disk:
             return ""
         final = 1.0 if chosen.name == "hybrid" and answer.coverage.tokens_read else 0.0
         predicted = sum_figure([(1.0, chosen.reading), (final, chosen.final)], "s", "reading")
