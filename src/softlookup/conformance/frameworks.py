@@ -60,11 +60,20 @@ def to_framework(given: Array, framework: str, dtype: str | None) -> Any:
     if framework == "mlx":
         import mlx.core as mx
 
-        found = mx.array(given)
+        found = mx.array(np.ascontiguousarray(given))  # it takes no negative strides
         return found if dtype is None else found.astype(getattr(mx, dtype))
     if dtype == "bfloat16":
         raise TypeError("numpy has no bfloat16")
     return np.array(given, dtype=dtype or given.dtype, order="C")
+
+
+def settled(result: Any, framework: str) -> Any:
+    """``result`` with its numbers computed: mlx computes when they are read, and can do so only in the same thread."""
+    if framework == "mlx":
+        import mlx.core as mx
+
+        mx.eval(result)
+    return result
 
 
 def to_numpy(given: Any) -> Array | None:
