@@ -15,8 +15,7 @@ import warnings
 from typing import Any
 
 from library_functions import Entry, entries
-
-from softlookup.conformance import Report, check_fn
+from softlookup.conformance import Report, check_fn, check_rope
 
 
 def main() -> int:
@@ -51,7 +50,8 @@ def checked(entry: Entry, budget: float) -> tuple[dict[str, Any], Report | None]
     except (ImportError, importlib.metadata.PackageNotFoundError) as error:
         said = f"not installed: {entry.package} ({error})"
         return {"name": entry.name, "version": "-", "outcome": said, "findings": [], "unexpected": []}, None
-    report = check_fn(function, contract, adapter=adapter, name=entry.name, budget=budget)
+    run = check_rope if entry.rotary else check_fn
+    report = run(function, contract, adapter=adapter, name=entry.name, budget=budget)
     serious = [f"{finding.severity} {finding.code}" for finding in report.serious]
     passed = sum(probe.status == "pass" for probe in report.probes)
     outcome = f"{passed} probes pass; " + ("; ".join(serious) or report.problem or "no finding")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 from collections.abc import Callable
@@ -22,6 +23,9 @@ def framework_of(function: Callable[..., Any]) -> str:
         return "torch" if "torch" in str(getattr(function, "__doc__", "")) else "numpy"
     names = _names(target.__code__)
     roots = {_root(target.__globals__.get(name)) for name in names} | names  # names: imports inside the function
+    for cell in target.__closure__ or ():  # imports of the function around it
+        with contextlib.suppress(ValueError):  # not filled yet
+            roots.add(_root(cell.cell_contents))
     for name in ("torch", "jax", "mlx"):
         if name in roots:
             return name

@@ -142,7 +142,8 @@ def _entry(row: object, path: Path) -> Accepted:
     probes = row.get("probes", ())
     if not isinstance(probes, list | tuple) or not all(isinstance(probe, str) for probe in probes):
         raise UsageError(f"probes in {path} must be a list of names", "make it anew with --write-baseline")
-    return Accepted(*(row[word] for word in words), reason=str(row.get("reason", "")), probes=tuple(probes))
+    subject, contract, code, severity = (str(row[word]) for word in words)
+    return Accepted(subject, contract, code, severity, str(row.get("reason", "")), tuple(probes))
 
 
 def _same_run(entry: Accepted, report: Report) -> bool:

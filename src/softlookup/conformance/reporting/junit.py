@@ -71,7 +71,7 @@ def _told(finding: Finding, told: set[int]) -> str:
     """The finding with its counterexample where it comes first, its code and numbers everywhere else."""
     lines = finding_lines(finding)
     if id(finding) in told:
-        lines = [line for line in lines[: 4 + bool(finding.also)]]
+        lines = lines[: 4 + bool(finding.also)]
     told.add(id(finding))
     return "\n".join(lines)
 
