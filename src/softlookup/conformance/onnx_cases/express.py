@@ -30,8 +30,8 @@ class Expression:
     window_form: str
     rewritten: list[str] = field(default_factory=list)
 
-    def calls(self, published: Published) -> Iterator[tuple[Case, int, str]]:
-        """Calls that give output Y, one per length of keys; batch row it starts at, and what it is for."""
+    def calls(self, published: Published) -> Iterator[tuple[Case, int]]:
+        """Calls that give output Y, one per length of keys, and the batch row it starts at."""
         query, key, value, past = tensors(published)
         mask, bias = masks(published, query, key)
         offset, given = past, published.inputs.get("nonpad_kv_seqlen")
@@ -42,7 +42,7 @@ class Expression:
         for rows, count, shift in parts:
             case = Case(query[rows], key[rows, :, :count], value[rows, :, :count], dtype=published.dtype)
             cut = [None if part is None else part[rows, ..., :count] for part in (mask, bias)]
-            yield self._ruled(case, published.attributes, cut[0], cut[1], shift), rows.start or 0, "Y"
+            yield self._ruled(case, published.attributes, cut[0], cut[1], shift), rows.start or 0
 
     def read_out(self, published: Published) -> Case:
         """The call with V = I that gives the weights which belong to ``qk_matmul_output``."""

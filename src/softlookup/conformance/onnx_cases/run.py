@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.conformance.adapters import Adapter
-from softlookup.conformance.case import Array
+from softlookup.conformance.case import Array, Case
+from softlookup.conformance.check import OTHER_LIBRARY
 from softlookup.conformance.contract import Contract, find_contract
 from softlookup.conformance.environment import environment
 from softlookup.conformance.evidence import find_forms
@@ -94,9 +95,10 @@ def run_onnx_cases(
     where = environment("onnx") | environment(subject.framework)
     try:
         sizes, refused = find_sizes(subject)
-        if sizes is None and wanted.framework == "auto" and subject.framework == "numpy":
-            subject.use("torch")  # the code does not always say which library it is for
-            sizes, refused = find_sizes(subject)
+        if sizes is None and wanted.framework == "auto" and subject.framework in OTHER_LIBRARY:
+            subject.use(OTHER_LIBRARY[subject.framework])  # the code does not always say which library it is for
+            sizes, also_refused = find_sizes(subject)
+            refused += also_refused
         if sizes is None:
             problem = f"call.raises: no call worked ({'; '.join(refused[:2])})"
             return OnnxReport(name, wanted.name, environment=where, problem=problem)
@@ -120,29 +122,28 @@ def _differs(subject: Subject, published: Published, expression: Expression) -> 
     """Where the numbers are other ones; "" where they are not."""
     want = published.outputs["Y"]
     got = np.full(_four(want, published).shape, np.nan)
-    dead = np.zeros(got.shape[:3], dtype=bool)
-    for case, row, _ in expression.calls(published):
-        output = _asked(subject, case)
-        got[row : row + case.batch] = output
-        if case.mask is not None:
-            dead[row : row + case.batch] |= ~np.broadcast_to(case.mask.any(-1), output.shape[:3])
-    if dead.any() and subject.contract.dead_row != "zero":
-        expression.note("rows without keys left out")
-        got = np.where(dead[..., None], 0.0, got)
+    for case, row in expression.calls(published):
+        got[row : row + case.batch] = _asked(subject, case, expression)
     reason = _gap("Y", got, _four(want, published), published)
     if reason or "qk_matmul_output" not in published.outputs:
         return reason
-    weights = _asked(subject, expression.read_out(published))
+    weights = _asked(subject, expression.read_out(published), expression)
     scores = published.outputs["qk_matmul_output"]
     mode = published.attributes.get("qk_matmul_output_mode", 0)
     return _gap("qk_matmul_output", weights, scores if mode == 3 else _softmax(scores), published)
 
 
-def _asked(subject: Subject, case: Any) -> Array:
+def _asked(subject: Subject, case: Case, expression: Expression) -> Array:
+    """The output, with zeros in rows without keys where the function's contract has another rule for them."""
     found = subject.run(case)
     if found.output is None:
         raise NotOfferedError(f"refused: {found.error}")
-    return found.output
+    if case.mask is None or subject.contract.dead_row == "zero":
+        return found.output
+    alive = case.mask.any(-1, keepdims=True)
+    if not alive.all():
+        expression.note("rows without keys left out")
+    return np.where(alive, found.output, 0.0)
 
 
 def _gap(name: str, got: Array, want: Array, published: Published) -> str:
