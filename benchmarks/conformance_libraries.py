@@ -1,6 +1,8 @@
 """Checks the attention functions of public libraries against their contracts: correct ones must give no finding.
 
-    python benchmarks/conformance_libraries.py [--only WORD] [--full] [--json]
+    python benchmarks/conformance_libraries.py [--only WORD] [--full] [--json] [--conventions]
+
+--conventions asks what most contracts leave open: what a query without keys gives, whether NaN behind a mask shows.
 
 What is not installed is skipped, and said. Exit 1 when a library differs from what ``docs/findings.md`` says of it.
 """
@@ -16,6 +18,12 @@ from typing import Any
 
 from library_functions import Entry, entries
 from softlookup.conformance import Report, check_fn, check_rope
+from softlookup.conformance.evidence import agrees, find_forms
+from softlookup.conformance.oracle import attend
+from softlookup.conformance.probes import build_probes
+from softlookup.conformance.sizes import find_sizes
+from softlookup.conformance.subject import Subject
+from softlookup.conformance.variant import right_variant
 
 
 def main() -> int:
@@ -24,12 +32,17 @@ def main() -> int:
     parser.add_argument("--only", default="", help="entries whose name holds this word")
     parser.add_argument("--full", action="store_true", help="print the reports with findings")
     parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--conventions", action="store_true", help="ask what the contracts leave open instead")
     parser.add_argument("--budget", type=float, default=300.0, help="seconds inside each function")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = []
     for entry in entries():
         if options.only.lower() not in entry.name.lower():
+            continue
+        if options.conventions:
+            if not entry.rotary and "gqa.tile" not in entry.known:  # heads that are mapped otherwise hide the rest
+                print(f"{entry.name:44} {conventions(entry)}", flush=True)
             continue
         row, report = checked(entry, options.budget)
         rows.append(row)
@@ -59,6 +72,42 @@ def checked(entry: Entry, budget: float) -> tuple[dict[str, Any], Report | None]
     unexpected = sorted(codes ^ set(entry.known)) + ([report.problem] if report.problem else [])
     return {"name": entry.name, "version": version, "outcome": outcome, "findings": serious,
             "unexpected": unexpected}, report  # fmt: skip
+
+
+def conventions(entry: Entry) -> str:
+    """Which variant gives the output of a row without keys, and of NaN and infinite values behind a mask."""
+    try:
+        function, contract, adapter = entry.build()
+    except ImportError as error:
+        return f"not installed: {entry.package} ({error})"
+    subject = Subject(function, contract.but(dead_row="zero", masked_nan="irrelevant"), adapter, 300.0)
+    sizes, _ = find_sizes(subject)
+    if sizes is None:
+        return "no call worked"
+    find_forms(subject, sizes)
+    right = right_variant(subject.contract)
+    known = {
+        "dead_row.mask": {f"row without keys: {name}": right.but(dead_row=name) for name in ("zero", "uniform", "nan")},
+        "masked_value.mask": {
+            "NaN behind a mask stays there": right,
+            "NaN behind a mask shows": right.but(masked_nan="propagates"),
+        },
+    }
+    said = []
+    for probe in build_probes(sizes, subject.contract):
+        if probe.id in known:
+            outputs = [subject.run(case).output for case in probe.cases]
+            fits = [
+                name
+                for name, variant in known[probe.id].items()
+                if all(
+                    output is not None and agrees(output, attend(case, variant), 1e-3)
+                    for output, case in zip(outputs, probe.cases, strict=True)
+                )
+            ]
+            refused = all(output is None for output in outputs)
+            said.append(fits[0] if fits else f"{probe.id}: {'refused' if refused else 'neither'}")
+    return "; ".join(said)
 
 
 if __name__ == "__main__":
