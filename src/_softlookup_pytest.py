@@ -40,13 +40,16 @@ class AttentionProperty:
     def check(self) -> None:
         """Pass, fail with numbers and counterexample, skip what cannot be asked, xfail what the baseline accepts."""
         __tracebackhide__ = True
+        from softlookup.conformance.reporting.junit import clean
+
         found = self.result
         if found.status in ("fail", "error"):
             pytest.fail(_told(found), pytrace=False)
         if found.status == "accepted":
-            pytest.xfail(f"accepted: {', '.join(finding.code for finding in found.findings)} ({found.reason})")
+            codes = ", ".join(finding.code for finding in found.findings)
+            pytest.xfail(clean(f"accepted: {codes} ({found.reason})"))
         if found.status == "skipped":
-            pytest.skip(found.reason)
+            pytest.skip(clean(found.reason))
 
     def __repr__(self) -> str:
         return f"<{self.id} of {self.marked.name}>"
