@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from softlookup.evidence.abstention import Decision
     from softlookup.evidence.answer import Citation
     from softlookup.evidence.reading import Reading
+    from softlookup.retrieval.chunks import Chunk
     from softlookup.runtime.attention_calls import AttentionCall
     from softlookup.runtime.prefilled import Pack
     from softlookup.session import OpenDocument
@@ -56,7 +57,7 @@ class Scored:
     attention: FloatArray
     fused: FloatArray
     decision: Decision
-    reading: Reading
+    chunks: Sequence[Chunk]
 
     def ranks(self, gold: npt.NDArray[np.bool_]) -> dict[str, int]:
         """Rank of the best right passage, per method."""
@@ -97,6 +98,10 @@ class Scorer:
         """Every question in order, grouped as ``ask_all`` groups them."""
         from softlookup.session import QUESTIONS_PER_CONTEXT
 
+        if self.document.strategy.strategy == "hybrid":
+            for question, evidence in zip(questions, self.document.evidence(questions), strict=True):
+                yield self._scored(question, evidence.chunks, evidence.scores, evidence.decision, {})
+            return
         full = self.document.strategy.strategy == "full_context"
         size = max(1, len(questions)) if full else QUESTIONS_PER_CONTEXT
         for start in range(0, len(questions), size):
@@ -105,27 +110,38 @@ class Scorer:
     def _group(self, group: Sequence[str]) -> Iterator[Scored]:
         from softlookup.documents.language import language_of
         from softlookup.evidence.abstention import decide
-        from softlookup.evidence.attribution import passage_scores
-        from softlookup.evidence.citation import fused_scores
-        from softlookup.retrieval.passage_search import SearchScores
 
         reading = self.document.reading(group)
-        fed = np.array([self._place[chunk.index] for chunk in reading.chunks], dtype=np.int64)
         mass = reading.mass(group)
         baselines = attention_baselines(reading, group) if self._baselines else [{} for _ in group]
         for place, question in enumerate(group):
             calibration = reading.calibration(language_of(question), alpha=self._alpha)
-            attention = passage_scores(mass[place], calibration.null, reading.profile.weights)
-            scores = self._without_model(question)
-            fused = fused_scores(attention, SearchScores(scores["BM25"][fed]))
-            found = {**baselines[place], "attention": attention, "fused": fused}
-            if self._minilm is not None:
-                ceiling = self.document.lexical.ceiling(question)
-                search = SearchScores(scores["BM25"][fed], ceiling, scores["MiniLM"][fed])
-                found["fused + MiniLM"] = fused_scores(attention, search)
-            scores.update({name: self._spread(values, fed) for name, values in found.items()})
+            attention = calibration.scores(mass[place], reading.profile.weights)
             decision = decide(attention, calibration.off_topic_maxima, self._alpha)
-            yield Scored(question, scores, attention, fused, decision, reading)
+            yield self._scored(question, reading.chunks, attention, decision, baselines[place])
+
+    def _scored(
+        self,
+        question: str,
+        chunks: Sequence[Chunk],
+        attention: FloatArray,
+        decision: Decision,
+        baselines: dict[str, FloatArray],
+    ) -> Scored:
+        """Scores of all methods from the ``attention`` on the passages that the model read."""
+        from softlookup.evidence.citation import fused_scores
+        from softlookup.retrieval.passage_search import SearchScores
+
+        fed = np.array([self._place[chunk.index] for chunk in chunks], dtype=np.int64)
+        scores = self._without_model(question)
+        fused = fused_scores(attention, SearchScores(scores["BM25"][fed]))
+        found = {**baselines, "attention": attention, "fused": fused}
+        if self._minilm is not None:
+            ceiling = self.document.lexical.ceiling(question)
+            search = SearchScores(scores["BM25"][fed], ceiling, scores["MiniLM"][fed])
+            found["fused + MiniLM"] = fused_scores(attention, search)
+        scores.update({name: self._spread(values, fed) for name, values in found.items()})
+        return Scored(question, scores, attention, fused, decision, chunks)
 
     def _without_model(self, question: str) -> dict[str, FloatArray]:
         lexical = self.document.lexical.scores(question)[[chunk.index for chunk in self.passages]]
@@ -154,7 +170,7 @@ def cited(document: OpenDocument, scored: Scored) -> tuple[Citation, ...]:
 
     if not scored.decision.found:
         return ()
-    own = citations(document.document, scored.reading.chunks, scored.attention, scored.fused, scored.decision, ALPHA)
+    own = citations(document.document, scored.chunks, scored.attention, scored.fused, scored.decision, ALPHA)
     return (*own, *closure_citations(document.document, own)[0])
 
 

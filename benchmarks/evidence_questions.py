@@ -104,7 +104,7 @@ def ask_window(session: object, path: Path, questions: Sequence[Question], minil
         moved = (aligned.span(start - first, end - first) for start, end in question.spans)
         spans = tuple(span for span in moved if span is not None)
         gold = np.array([hits(start, end, spans) for start, end in scorer.spans])
-        best = scored.reading.chunks[scored.decision.best].span
+        best = scored.chunks[scored.decision.best].span
         yield {
             "id": question.id,
             "group": f"{question.file} {question.window}",

@@ -73,7 +73,7 @@ def test_what_was_not_fed_ranks_last_for_the_model_only(tiny_folder, farm):
     for scored in scorer.score(QUESTIONS[:2]):
         assert set(scored.scores) == set(METHODS)
         fed = np.isfinite(scored.scores["attention"])
-        assert 0 < fed.sum() == len(scored.reading.chunks) < len(scorer.spans)
+        assert 0 < fed.sum() == len(scored.chunks) < len(scorer.spans)
         for name, values in scored.scores.items():
             alone = name in ("random", "BM25", "MiniLM", "BM25 + MiniLM")
             assert np.isfinite(values).all() == alone, name

@@ -200,7 +200,7 @@ def test_questions_are_retrieved_in_groups_and_answered_in_order(tiny_folder, tm
     assert len(prefills) == 2
 
 
-def test_a_document_beyond_the_window_is_retrieved(tmp_path):
+def test_a_document_beyond_a_window_that_is_too_short_for_windows_is_retrieved(tmp_path):
     folder = save_folder(tmp_path / "small", window=1200)
     document = Session(folder, options=Options(max_answer_tokens=1)).open(long_contract(tmp_path))
     assert document.strategy.strategy == "retrieval"
@@ -214,7 +214,7 @@ def test_longer_answers_leave_less_room_for_the_document(tmp_path, tiny_folder):
     folder = save_folder(tmp_path / "m", window=usual.document_tokens + 768)
     assert Session(folder).open(long_contract(tmp_path, 40)).strategy.strategy == "full_context"
     long = Session(folder, options=Options(max_answer_tokens=300)).open(long_contract(tmp_path, 40))
-    assert long.strategy.strategy == "retrieval"
+    assert long.strategy.strategy == "hybrid"
     long.ask("Who feeds heron number 9? " * 12)
 
 

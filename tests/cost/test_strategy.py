@@ -6,20 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.cost.strategy import MAX_QUESTION_TOKENS, RESERVED_TOKENS, choose_strategy
+from softlookup.cost.strategy import FINAL_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, RESERVED_TOKENS, choose_strategy
 
 
 @pytest.mark.parametrize(
-    ("tokens", "expected"), [(0, "full_context"), (7424, "full_context"), (7425, "retrieval"), (10**6, "retrieval")]
+    ("tokens", "expected"), [(0, "full_context"), (7424, "full_context"), (7425, "hybrid"), (10**6, "hybrid")]
 )
 def test_the_boundary_is_exact(tokens, expected):
     strategy = choose_strategy(tokens, 8192)
     assert strategy.strategy == expected
     assert strategy.window == 8192
     assert strategy.document_tokens == tokens
-    assert strategy.context_tokens == min(tokens, 8192 - RESERVED_TOKENS)
+    assert strategy.context_tokens == (tokens if expected == "full_context" else FINAL_CONTEXT_TOKENS)
+    assert strategy.window_tokens == (0 if expected == "full_context" else 8192 - RESERVED_TOKENS)
     assert f"{tokens:,} tokens" in strategy.reason
-    assert "8,192" in strategy.reason
+    assert ("8,192" if expected == "full_context" else "7,424") in strategy.reason
 
 
 def test_the_users_limit_counts_and_is_named():

@@ -46,6 +46,7 @@ class Case:
         )
         self.strategy = choose_strategy(400, 4096)
         self.alerts = ()
+        self.profile = PROFILE
 
     def place(self, words):
         return next(i for i, c in enumerate(self.chunks) if words in self.document.text[c.span.start : c.span.end])
@@ -55,14 +56,30 @@ class Case:
         if looked_at:
             scores[self.place(looked_at)] = 2.0
         evidence = QuestionEvidence(
+            tuple(self.chunks),
             scores,
             decide(scores, np.linspace(0.1, 1.0, 39), ALPHA),
-            None if answer_at is None else self.place(answer_at),
+            None if answer_at is None else self.chunks[self.place(answer_at)].span,
         )
-        run = RunFacts(self.strategy, ALPHA, self.alerts, Seconds(read=0.12345, total=0.5))
+        run = self.run(Seconds(read=0.12345, total=0.5), self.profile)
         decoded = Decoded((5, 6), text, -0.5, finished=True, question_seconds=0.1, answer_seconds=0.1)
         return assemble_answer(
-            self.document, self.reading, question, evidence, decoded, SearchScores(np.zeros(len(self.chunks))), run
+            self.document, question, evidence, decoded, SearchScores(np.zeros(len(self.chunks))), run
+        )
+
+    def run(self, seconds, profile):
+        begin, end = self.reading.prefilled.prefix.document
+        loaded, template = self.reading.prefilled.loaded, self.reading.prefilled.template
+        return RunFacts(
+            self.strategy,
+            ALPHA,
+            self.alerts,
+            seconds,
+            model_summary(loaded.source, template.sha256, profile),
+            profile,
+            self.reading.context.spans,
+            end - begin,
+            end - begin,
         )
 
 
@@ -129,7 +146,7 @@ def test_dangling_references_ask_for_review(case):
 
 def test_alerts_and_unprofiled_heads_ask_for_review(case):
     case.alerts = ("sink: x",)
-    case.reading.profile = replace(PROFILE, profiled=False)
+    case.profile = replace(PROFILE, profiled=False)
     answer = case.ask("laws of Ireland")
     assert answer.alerts == ("sink: x",)
     assert "monitors raised alerts" in answer.reason
@@ -148,7 +165,7 @@ def test_a_partly_read_document_is_said_and_changes_the_exit_code(case):
 
 
 def test_retrieval_without_evidence_says_that_not_all_was_read(case):
-    case.strategy = choose_strategy(90_000, 4096)
+    case.strategy = choose_strategy(90_000, 4096, wanted="retrieval")
     assert "only the retrieved clauses were read" in case.ask(None).reason
     assert "only the retrieved clauses" not in case.ask("laws of Ireland").reason
 
@@ -180,10 +197,10 @@ def test_what_the_closure_adds_counts_as_mentioned(case):
 def words_only(case, question, *, note=""):
     lexical = np.zeros(len(case.chunks))
     lexical[case.place("laws of Ireland")] = 3.0
-    run = RunFacts(case.strategy, ALPHA, (), Seconds(total=0.5))
-    source = case.reading.prefilled.loaded.source
-    model = model_summary(source, "2" * 64, replace(PROFILE, languages=()))
-    return assemble_word_answer(case.document, question, case.chunks, lexical, run, model, note=note)
+    run = case.run(Seconds(total=0.5), replace(PROFILE, languages=(), note=note))
+    return assemble_word_answer(
+        case.document, question, case.chunks, lexical, replace(run, fed=(), tokens_fed=0, tokens_seen=0)
+    )
 
 
 @pytest.mark.parametrize(

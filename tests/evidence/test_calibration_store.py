@@ -26,7 +26,7 @@ from tiny_models import CONTRACT, CONTRACT_ZH
 QUESTION = "Who repairs the jetty?"
 KEY = "ab" * 32
 RANDOM = np.random.default_rng(5)
-NULL, OFF_TOPIC = RANDOM.normal(size=(4, 6)), RANDOM.normal(size=(9, 6))
+NULL, OFF_TOPIC, SPREAD = RANDOM.normal(size=(4, 6)), RANDOM.normal(size=(9, 6)), RANDOM.uniform(1, 2, size=4)
 
 
 @pytest.fixture
@@ -56,8 +56,8 @@ def files(folder):
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
-def keep(key=KEY, null=NULL, off_topic=OFF_TOPIC):
-    store.keep_calibration(key, null, off_topic)
+def keep(key=KEY, null=NULL, off_topic=OFF_TOPIC, spread=SPREAD):
+    store.keep_calibration(key, null, off_topic, spread)
 
 
 def find(key=KEY, null=NULL, off_topic=OFF_TOPIC):
@@ -81,7 +81,7 @@ def test_a_second_reading_has_the_same_numbers_bit_for_bit_without_the_bank(lang
     assert before.scores.tobytes() == after.scores.tobytes()
     assert before.decision.p_value == after.decision.p_value
     assert before.decision.passage_p_values.tobytes() == after.decision.passage_p_values.tobytes()
-    assert (before.answer_passage, words.ids) == (after.answer_passage, words_again.ids)
+    assert (before.answer_span, words.ids) == (after.answer_span, words_again.ids)
 
 
 def test_a_reading_without_cache_neither_reads_nor_writes(opened, folder):
@@ -170,7 +170,8 @@ def test_a_file_holds_numbers_and_no_words(opened, folder):
     (path,) = folder.iterdir()
     assert path.suffix == ".npz"
     with np.load(path, allow_pickle=False) as content:
-        assert {name: content[name].dtype.kind for name in content} == {"null": "f", "off_topic": "f", "digest": "u"}
+        kinds = {name: content[name].dtype.kind for name in content}
+    assert kinds == {"null": "f", "off_topic": "f", "spread": "f", "digest": "u"}
     raw = path.read_bytes().lower()
     for word in (*CONTRACT.split(), "contract.txt", "mooring"):
         if len(word) > 4:
@@ -182,7 +183,8 @@ def test_a_file_holds_numbers_and_no_words(opened, folder):
 def test_what_was_kept_is_found_and_nothing_else(folder):
     assert find() is None
     keep()
-    null, off_topic = find()
+    null, off_topic, spread = find()
+    assert np.array_equal(spread, SPREAD)
     assert np.array_equal(null, NULL)
     assert np.array_equal(off_topic, OFF_TOPIC)
     assert find("cd" * 32) is None
@@ -208,7 +210,13 @@ def pickled(path):
 
 
 def pickled_inside(path):
-    np.savez(path, null=np.array([NULL, "x"], dtype=object), off_topic=OFF_TOPIC, digest=np.zeros(32, np.uint8))
+    np.savez(
+        path,
+        null=np.array([NULL, "x"], dtype=object),
+        off_topic=OFF_TOPIC,
+        spread=SPREAD,
+        digest=np.zeros(32, np.uint8),
+    )
 
 
 def of_another_key(path):
@@ -219,7 +227,7 @@ def of_another_key(path):
 def other_numbers(path):
     """A whole archive, whose digest is that of other numbers."""
     with np.load(path) as content:
-        np.savez(path, null=NULL + 1e-9, off_topic=OFF_TOPIC, digest=content["digest"])
+        np.savez(path, null=NULL + 1e-9, off_topic=OFF_TOPIC, spread=SPREAD, digest=content["digest"])
 
 
 def other_shape(path):

@@ -148,7 +148,7 @@ def null_of_all(reading, bank, progress):
     mass = reading.mass([*bank.questions, *bank.further])
     null = mass.mean(axis=0)
     scores = reading_module.passage_scores(mass[len(bank.ordinary) :], null, reading.profile.weights)
-    return reading_module.Calibration(null, scores)
+    return reading_module.Calibration(null, scores, np.ones(len(null)))
 
 
 REAL_RUN = Reading._run_bank
@@ -251,7 +251,7 @@ def test_questions_do_not_influence_one_another(tiny_loaded, tmp_path):
     alone, alone_words = fresh.ask(QUESTION, alpha=0.1, max_new_tokens=5)
     assert np.array_equal(later.scores, alone.scores)
     assert later_words.ids == alone_words.ids
-    assert later.answer_passage == alone.answer_passage
+    assert later.answer_span == alone.answer_span
 
 
 def test_a_monitor_sees_every_layer_and_the_answer_is_the_plain_one(tiny_loaded, tmp_path):

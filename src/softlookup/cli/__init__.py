@@ -120,7 +120,16 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="error rate of 'evidence found' on off-topic questions (default 0.05; below 0.025 more of them run)",
     )
     ask.add_argument(
-        "--no-cache", action="store_true", help="run the question bank anew, and keep none of its numbers on disk"
+        "--no-cache",
+        action="store_true",
+        help="keep nothing of this run on disk and use nothing that was kept: neither numbers of the question bank nor "
+        "what the model read of a long document",
+    )
+    ask.add_argument(
+        "--strategy",
+        choices=tuple(run.STRATEGIES),
+        default="auto",
+        help="read the whole document at once, retrieve clauses, or read it in windows (default: what the plan says)",
     )
     ask.add_argument("--max-answer-tokens", type=int, default=80, metavar="N", help="longest answer (default 80)")
     ask.add_argument(

@@ -12,7 +12,17 @@ from softlookup.cli.read import reading_options
 from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from softlookup.cost.strategy import StrategyName
     from softlookup.session import Session
+
+
+# what `--strategy` takes, and what it means to the plan
+STRATEGIES: dict[str, StrategyName | None] = {
+    "auto": None,
+    "full": "full_context",
+    "retrieval": "retrieval",
+    "hybrid": "hybrid",
+}
 
 
 def ask(options: argparse.Namespace) -> ExitCode:
@@ -108,5 +118,6 @@ def open_session(options: argparse.Namespace, progress: object) -> Session:
         max_context_tokens=options.max_context_tokens,
         embeddings=getattr(options, "embeddings", None),
         cache=not getattr(options, "no_cache", False),
+        strategy=STRATEGIES[getattr(options, "strategy", "auto")],
     )
     return Session(options.model, options=settings, progress=progress)  # type: ignore[arg-type]

@@ -10,9 +10,14 @@ from softlookup.cli.wrapping import wrapped
 from softlookup.documents.language import language_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from softlookup.evidence.answer import Answer, Citation, CoverageSummary
     from softlookup.runtime.load import ModelSource
     from softlookup.session import OpenDocument
+
+
+_MOST_NOT_FED = 6
 
 
 def note_model(source: ModelSource, stream: TextIO) -> None:
@@ -65,17 +70,29 @@ def _citation_lines(number: int, citation: Citation, label: dict[str, str]) -> l
 def _coverage_line(coverage: CoverageSummary, label: dict[str, str]) -> str:
     parts = [] if coverage.pages is None else [f"{coverage.pages} {label['pages']}"]
     parts.append(f"{coverage.characters:,} {label['characters']}")
-    parts.append(f"{coverage.tokens_read:,} {label['of']} {coverage.tokens_total:,} {label['tokens']}")
+    parts.append(f"{coverage.tokens_seen:,} {label['of']} {coverage.tokens_total:,} {label['tokens']}")
+    windows = coverage.tokens_seen > coverage.tokens_read
     skipped = "; ".join(coverage.skipped)
-    partly = coverage.tokens_read < coverage.tokens_total
+    partly = coverage.tokens_seen < coverage.tokens_total
     if partly:
         parts.append(label["rest"])
     if skipped:
         parts.append(f"{label['skipped']}: {printable_line(skipped)}")
     elif not partly:
         parts.append(label["nothing"])
+    if windows and coverage.tokens_read:
+        parts.append(label["fed"].format(tokens=f"{coverage.tokens_read:,}"))
+    if coverage.clauses_not_fed and coverage.tokens_read:
+        parts.append(_not_fed(coverage.clauses_not_fed, label))
     parts += [printable_line(note) for note in coverage.notes]
     return ", ".join(parts)
+
+
+def _not_fed(clauses: Sequence[str], label: dict[str, str]) -> str:
+    """The first clauses that the answer's context leaves out, and how many there are."""
+    named = label["comma"].join(printable_line(clause) for clause in clauses[:_MOST_NOT_FED])
+    more = label["comma"] + "..." if len(clauses) > _MOST_NOT_FED else ""
+    return label["not_fed"].format(count=f"{len(clauses):,}", clauses=named + more)
 
 
 def plan_object(document: OpenDocument) -> dict[str, Any]:

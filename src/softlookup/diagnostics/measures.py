@@ -57,7 +57,7 @@ class Measures:
         """Calibrated evidence [passages] of the question."""
         reading = self.case.reading
         mass = reading.mass([self.case.question])[0]
-        return passage_scores(mass, self._calibration.null, reading.profile.weights)
+        return self._calibration.scores(mass, reading.profile.weights)
 
     @cached_property
     def decision(self) -> Decision:

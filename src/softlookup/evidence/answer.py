@@ -77,7 +77,12 @@ class PlanSummary:
 
 @dataclass(frozen=True, slots=True)
 class CoverageSummary:
-    """What of the document was read: by the reader (characters, pages) and by the model (tokens)."""
+    """What of the document was read: by the reader (characters, pages) and by the model (tokens).
+
+    ``tokens_read`` were in the context that the answer comes from, ``tokens_seen`` in any that was scored against the
+    question (the windows of the hybrid strategy). ``clauses_not_fed``: numbered clauses that the answer's context
+    leaves out, in document order.
+    """
 
     pages: int | None
     characters: int
@@ -86,6 +91,8 @@ class CoverageSummary:
     skipped: tuple[str, ...]
     complete: bool
     notes: tuple[str, ...] = ()
+    tokens_seen: int = 0
+    clauses_not_fed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

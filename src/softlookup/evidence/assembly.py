@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from softlookup.cost.strategy import Strategy
 from softlookup.documents.language import Language, language_of
-from softlookup.documents.model import Document
+from softlookup.documents.model import Document, Span
 from softlookup.evidence.answer import (
     Answer,
     Citation,
@@ -28,12 +28,13 @@ from softlookup.evidence.answer import (
 from softlookup.evidence.citation import citations, clause_label, closure_citations, fused_scores, ranking
 from softlookup.evidence.clause_scores import clause_scores
 from softlookup.evidence.near_miss import near_miss_reason, not_mentioned
+from softlookup.evidence.not_fed import clauses_not_fed
 from softlookup.evidence.reasons import reason
 from softlookup.evidence.values import as_written, unsupported_values
 
 if TYPE_CHECKING:
     from softlookup.evidence.profile import HeadProfile
-    from softlookup.evidence.reading import QuestionEvidence, Reading
+    from softlookup.evidence.reading import QuestionEvidence
     from softlookup.retrieval.chunks import Chunk
     from softlookup.retrieval.expand import Closure
     from softlookup.retrieval.passage_search import SearchScores
@@ -49,17 +50,25 @@ MAX_CLAUSE_CHARS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What the run around a question adds to its answer."""
+    """What the run around a question adds to its answer.
+
+    ``fed`` are the spans of the document that the model answered from, ``tokens_fed`` their tokens; ``tokens_seen``
+    counts what it read at all, in windows too.
+    """
 
     strategy: Strategy
     alpha: float
     alerts: tuple[str, ...]
     seconds: Seconds
+    model: ModelSummary
+    profile: HeadProfile
+    fed: tuple[Span, ...] = ()
+    tokens_fed: int = 0
+    tokens_seen: int = 0
 
 
 def assemble_answer(
     document: Document,
-    reading: Reading,
     question: str,
     evidence: QuestionEvidence,
     decoded: Decoded,
@@ -67,8 +76,8 @@ def assemble_answer(
     run: RunFacts,
 ) -> Answer:
     """The answer object. ``search`` are the scores of all passages of the document for the question."""
-    strategy, alpha, language = run.strategy, run.alpha, language_of(question)
-    chunks, decision = reading.chunks, evidence.decision
+    alpha, language = run.alpha, language_of(question)
+    chunks, decision = evidence.chunks, evidence.decision
     fused = fused_scores(evidence.scores, search.of([chunk.index for chunk in chunks]))
     cited: tuple[Citation, ...] = ()
     added: tuple[Citation, ...] = ()
@@ -81,7 +90,7 @@ def assemble_answer(
         if further:
             labels = [label or reason("unnumbered_clause", language) for label in further]
             remarks.append(reason("further", language, clauses=_listed(labels, language)))
-        outcome, conflict = _outcome(document, reading, evidence, (*cited, *added), language)
+        outcome, conflict = _outcome(document, evidence, (*cited, *added), language)
         reasons += conflict
         reasons += _closure_reasons(document.text, needed, language)
         reasons += _override_reasons(document, cited, language)
@@ -98,11 +107,10 @@ def assemble_answer(
     else:
         reasons.append(reason("no_evidence", language))
     reasons += _run_reasons(document, run, language, found=decision.found)
-    if not reading.profile.profiled:
+    if not run.profile.profiled:
         reasons.append(reason("not_profiled", language))
-    said = reasons or [_found_reason(decision.p_value, reading, language)]
-    tokens_read = reading.prefilled.prefix.document[1] - reading.prefilled.prefix.document[0]
-    loaded, template = reading.prefilled.loaded, reading.prefilled.template
+    heads = len(run.profile.heads)
+    said = reasons or [reason("found", language, p=f"{decision.p_value:.3f}", heads=heads)]
     return Answer(
         question=question,
         outcome=outcome,
@@ -114,13 +122,11 @@ def assemble_answer(
         citations=(*cited, *added),
         ranking=ranking(document, chunks, fused),
         evidence_score=decision.evidence_score,
-        plan=PlanSummary(strategy.strategy, strategy.reason, strategy.document_tokens, tokens_read, strategy.window),
-        coverage=_coverage(document, strategy, tokens_read),
+        plan=_plan(run),
+        coverage=_coverage(document, run),
         alerts=run.alerts,
-        document=DocumentSummary(
-            document.source.path, document.source.sha256, document.source.format, len(document.clauses)
-        ),
-        model=model_summary(loaded.source, template.sha256, reading.profile),
+        document=_document_summary(document),
+        model=run.model,
         seconds=_rounded(run.seconds),
         reasons=(*said, *remarks),
         clauses=clause_scores(document, chunks, evidence.scores, decision),
@@ -134,20 +140,17 @@ def assemble_word_answer(
     chunks: Sequence[Chunk],
     lexical: npt.NDArray[np.float64],
     run: RunFacts,
-    model: ModelSummary,
-    *,
-    note: str = "",
 ) -> Answer:
     """The answer for a model without attention evidence: BM25 order, no p-value, no citation, a person decides.
 
-    ``lexical`` [all passages of the document]; ``note`` says why there is no evidence. The model read nothing.
+    ``lexical`` [all passages of the document]; the profile's note says why there is no evidence. The model read
+    nothing.
     """
-    language = language_of(question)
+    language, note = language_of(question), run.profile.note
     said = note if language == "en" and note else reason("unavailable_note", language)
     reasons = [reason("unavailable", language, note=said)]
     if not document.coverage.complete:
         reasons.append(reason("partly_read", language))
-    strategy = run.strategy
     return Answer(
         question=question,
         outcome="no_evidence",
@@ -159,13 +162,11 @@ def assemble_word_answer(
         citations=(),
         ranking=ranking(document, chunks, lexical[[chunk.index for chunk in chunks]]),
         evidence_score=None,
-        plan=PlanSummary(strategy.strategy, strategy.reason, strategy.document_tokens, 0, strategy.window),
-        coverage=_coverage(document, strategy, 0),
+        plan=_plan(run),
+        coverage=_coverage(document, run),
         alerts=run.alerts,
-        document=DocumentSummary(
-            document.source.path, document.source.sha256, document.source.format, len(document.clauses)
-        ),
-        model=model,
+        document=_document_summary(document),
+        model=run.model,
         seconds=_rounded(run.seconds),
         reasons=tuple(reasons),
         ranked_by=("bm25",),
@@ -173,15 +174,13 @@ def assemble_word_answer(
 
 
 def _outcome(
-    document: Document, reading: Reading, evidence: QuestionEvidence, cited: Sequence[Citation], language: Language
+    document: Document, evidence: QuestionEvidence, cited: Sequence[Citation], language: Language
 ) -> tuple[Outcome, list[str]]:
-    place = evidence.answer_passage
-    if place is None:
+    span = evidence.answer_span
+    if span is None or any(span.start < citation.end and citation.start < span.end for citation in cited):
         return "answered", []
-    span = reading.chunks[place].span
-    if any(span.start < citation.end and citation.start < span.end for citation in cited):
-        return "answered", []
-    name = clause_label(document, reading.chunks[place].clause) or reason("unnumbered", language)
+    place = next(chunk for chunk in evidence.chunks if chunk.span == span)
+    name = clause_label(document, place.clause) or reason("unnumbered", language)
     return "conflict", [reason("conflict", language, clause=name)]
 
 
@@ -222,30 +221,38 @@ def _run_reasons(document: Document, run: RunFacts, language: Language, *, found
     reasons = []
     if not document.coverage.complete:
         reasons.append(reason("partly_read", language))
-    if run.strategy.strategy != "full_context" and not found:
+    if run.strategy.strategy == "retrieval" and not found:
         reasons.append(reason("retrieved", language))
     if run.alerts:
         reasons.append(reason("alerts", language))
     return reasons
 
 
-def _found_reason(p_value: float, reading: Reading, language: Language) -> str:
-    return reason("found", language, p=f"{p_value:.3f}", heads=len(reading.profile.heads))
-
-
 def _listed(names: Sequence[str], language: Language) -> str:
     return reason("joint", language).join(names)
 
 
-def _coverage(document: Document, strategy: Strategy, tokens_read: int) -> CoverageSummary:
+def _plan(run: RunFacts) -> PlanSummary:
+    strategy = run.strategy
+    return PlanSummary(strategy.strategy, strategy.reason, strategy.document_tokens, run.tokens_fed, strategy.window)
+
+
+def _document_summary(document: Document) -> DocumentSummary:
+    source = document.source
+    return DocumentSummary(source.path, source.sha256, source.format, len(document.clauses))
+
+
+def _coverage(document: Document, run: RunFacts) -> CoverageSummary:
     return CoverageSummary(
         pages=document.coverage.pages,
         characters=len(document.text),
-        tokens_total=strategy.document_tokens,
-        tokens_read=tokens_read,
+        tokens_total=run.strategy.document_tokens,
+        tokens_read=run.tokens_fed,
         skipped=tuple(str(row) for row in document.coverage.skipped),
         complete=document.coverage.complete,
         notes=document.coverage.notes,
+        tokens_seen=run.tokens_seen,
+        clauses_not_fed=clauses_not_fed(document, run.fed),
     )
 
 

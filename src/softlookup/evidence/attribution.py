@@ -128,6 +128,15 @@ def passage_scores(mass: FloatArray, null: FloatArray, weights: Sequence[float])
     return score
 
 
+def head_spread(mass: FloatArray) -> FloatArray:
+    """Standard deviation [heads] of the bank's calibrated mass over its questions and passages; 1 where it is 0.
+
+    Divides the mass of a head where contexts are compared: one of similar clauses spreads less than another.
+    """
+    spread: FloatArray = (mass - mass.mean(axis=0)).std(axis=(0, 2))
+    return np.where(spread > 0, spread, 1.0)
+
+
 def null_mass(mass: FloatArray) -> FloatArray:
     """Null [heads, passages] from the mass [questions, heads, passages] of the whole question bank."""
     null: FloatArray = mass.mean(axis=0)

@@ -15,6 +15,7 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,12 +36,13 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 
 # raised when the mass, the null or the scores of the same rows are computed in another way
-CALIBRATION_VERSION = 1
+CALIBRATION_VERSION = 2
 # 8,000 tokens take about 40 kB with the embedded model, and up to some MB where the heads are not profiled
 _MOST_FILES = 500
 _MOST_BYTES = 256 << 20
 _TEMPORARY_PREFIX = ".calibration-"
 _STALE_SECONDS = 3600.0
+_NAMES = ("null", "off_topic", "spread")
 
 
 def calibration_folder() -> Path:
@@ -70,7 +72,7 @@ def calibration_key(reading: Reading, bank: QuestionBank) -> str:
         "model": [prefilled.loaded.source.sha256, str(model.dtype), str(model.config._attn_implementation)],
         "configuration": configuration,
         "template": prefilled.template.sha256,
-        "heads": [reading.profile.heads, reading.profile.weights],
+        "heads": [reading.profile.heads, reading.profile.weights, reading.one_scale],
         "bank": [BANK_VERSION, bank.language, len(bank.questions), len(bank.compared)],
         "questions": [[prefilled.template.question_only(q).ids, reading.rows(q)] for q in questions],
     }
@@ -79,42 +81,44 @@ def calibration_key(reading: Reading, bank: QuestionBank) -> str:
 
 def find_calibration(
     key: str, null_shape: tuple[int, int], off_topic_shape: tuple[int, int]
-) -> tuple[FloatArray, FloatArray] | None:
-    """Null and off-topic scores that were kept under ``key``; None unless they are there, whole and unchanged."""
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Null, off-topic scores and spread that were kept under ``key``; None unless they are whole and unchanged."""
     try:
         path = calibration_folder() / f"{key}.npz"
         if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return None
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
-            null, off_topic, digest = content["null"], content["off_topic"], content["digest"]
+            values, digest = tuple(content[name] for name in _NAMES), content["digest"]
     except Exception:  # noqa: BLE001 - a damaged archive fails in many ways, and each means: compute it again
         return None
-    if null.dtype != np.float64 or off_topic.dtype != np.float64:
+    if any(array.dtype != np.float64 for array in values):
         return None
-    if null.shape != null_shape or off_topic.shape != off_topic_shape:
+    if tuple(array.shape for array in values) != (null_shape, off_topic_shape, null_shape[:1]):
         return None
-    if digest.tobytes() != _content_digest(key, null, off_topic):
+    if digest.tobytes() != _content_digest(key, values):
         return None
     with suppress(OSError):  # what is used stays longest
         os.utime(path)
-    return null, off_topic
+    null, off_topic, spread = values
+    return null, off_topic, spread
 
 
-def keep_calibration(key: str, null: FloatArray, off_topic: FloatArray) -> None:
+def keep_calibration(key: str, null: FloatArray, off_topic: FloatArray, spread: FloatArray) -> None:
     """Write atomically, readable by the user alone, and drop what was not used for longest.
 
     Numbers that are not finite are not kept: they tell of a failing run, which the next one need not repeat.
     """
-    if not (np.isfinite(null).all() and np.isfinite(off_topic).all()) or null.nbytes + off_topic.nbytes > _MOST_BYTES:
+    values = (null, off_topic, spread)
+    if not all(np.isfinite(array).all() for array in values) or sum(array.nbytes for array in values) > _MOST_BYTES:
         return
-    digest = np.frombuffer(_content_digest(key, null, off_topic), dtype=np.uint8)
+    digest = np.frombuffer(_content_digest(key, values), dtype=np.uint8)
     with suppress(OSError, ModelError):
         folder = calibration_folder()
         descriptor, temporary = tempfile.mkstemp(prefix=_TEMPORARY_PREFIX, dir=folder)
         try:
             # not synced: what a crash leaves half written is found by its digest
             with os.fdopen(descriptor, "wb") as stream:
-                np.savez(stream, null=null, off_topic=off_topic, digest=digest)
+                np.savez(stream, null=null, off_topic=off_topic, spread=spread, digest=digest)
             Path(temporary).replace(folder / f"{key}.npz")
         except BaseException:
             with suppress(OSError):
@@ -141,11 +145,11 @@ def _drop_oldest(folder: Path) -> None:
                 path.unlink()
 
 
-def _content_digest(key: str, null: FloatArray, off_topic: FloatArray) -> bytes:
+def _content_digest(key: str, values: Sequence[FloatArray]) -> bytes:
     content = hashlib.sha256(key.encode())
-    for values in (null, off_topic):
-        content.update(repr(values.shape).encode())
-        content.update(np.ascontiguousarray(values).tobytes())
+    for array in values:
+        content.update(repr(array.shape).encode())
+        content.update(np.ascontiguousarray(array).tobytes())
     return content.digest()
 
 

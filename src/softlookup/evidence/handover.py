@@ -12,13 +12,11 @@ from typing import Any
 from softlookup.documents.language import Language, language_of
 from softlookup.documents.model import Document, Span
 from softlookup.evidence.answer import Answer
-from softlookup.evidence.citation import clause_label
+from softlookup.evidence.not_fed import clauses_not_fed
 from softlookup.evidence.question_bank import question_bank
 
 SCHEMA = 1
 MOST_NEAREST = 5
-# a clause counts as read by the model when at least this share of its own text was
-_FED_SHARE = 0.5
 
 NOT_TESTED: dict[Language, tuple[str, ...]] = {
     "en": (
@@ -121,16 +119,4 @@ def question_record(document: Document, answer: Answer, fed: Sequence[Span]) -> 
         heading = next((c.heading for c in (clause, *document.ancestors(clause.index)) if c.heading), "")
         page, text = document.page_at(passage.start), document.text[passage.start : passage.end]
         nearest.append(NearPassage(passage.clause, heading, page, passage.start, passage.end, passage.score, text))
-    return QuestionRecord(answer, tuple(nearest), _not_fed(document, fed))
-
-
-def _not_fed(document: Document, fed: Sequence[Span]) -> tuple[str, ...]:
-    """Labels of numbered clauses of whose own text the model read less than half, in document order."""
-    read: dict[int, int] = {}
-    size: dict[int, int] = {}
-    for index, span in document.own_spans():
-        size[index] = size.get(index, 0) + len(span)
-        read[index] = read.get(index, 0) + sum(span.overlap(other) for other in fed)
-    missing = [index for index in sorted(size) if read[index] < _FED_SHARE * size[index]]
-    labels = (clause_label(document, index) for index in missing if document.clauses[index].number)
-    return tuple(dict.fromkeys(label for label in labels if label))
+    return QuestionRecord(answer, tuple(nearest), clauses_not_fed(document, fed))

@@ -7,7 +7,7 @@ questions share; each question then costs its own rows only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from softlookup.documents.language import Language, language_of
 from softlookup.documents.model import Span
 from softlookup.evidence.abstention import Decision, decide
-from softlookup.evidence.attribution import PassageMap, PassageMass, null_mass, passage_scores
+from softlookup.evidence.attribution import PassageMap, PassageMass, head_spread, null_mass, passage_scores
 from softlookup.evidence.calibration_store import calibration_key, find_calibration, keep_calibration
 from softlookup.evidence.profile import HeadProfile
 from softlookup.evidence.profile_store import find_profile
@@ -36,10 +36,19 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Null [heads, passages] and the scores [M, passages] of the off-topic questions, on one context."""
+    """Null [heads, passages] and the scores [M, passages] of the off-topic questions, on one context.
+
+    ``spread`` [heads] divides what a head says where scores of several contexts are compared; ones otherwise.
+    """
 
     null: FloatArray
     off_topic: FloatArray
+    spread: FloatArray
+
+    def scores(self, mass: FloatArray, weights: Sequence[float]) -> FloatArray:
+        """Calibrated scores [..., passages] of the mass [..., heads, passages]; ``weights`` of the heads."""
+        spread = self.spread[:, None]
+        return passage_scores(mass / spread, self.null / spread, weights)
 
     @property
     def off_topic_maxima(self) -> FloatArray:
@@ -50,22 +59,25 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class QuestionEvidence:
-    """Attention evidence of one question: ``scores`` [passages of the reading], and the decision.
+    """Attention evidence of one question: ``scores`` of the passages ``chunks``, and the decision.
 
-    ``answer_passage`` is the passage that the rows of the answer single out beyond every off-topic
+    ``answer_span`` is the passage that the rows of the answer single out beyond every off-topic
     question (p <= alpha), None when there is none: where it is not a cited one, question and answer
     point to different clauses.
     """
 
+    chunks: tuple[Chunk, ...]
     scores: FloatArray
     decision: Decision
-    answer_passage: int | None
+    answer_span: Span | None = None
 
 
 class Reading:
     """A prefilled context. ``chunks`` are the passages that the model read, in document order.
 
-    With ``cached`` calibrations are looked up on disk, and kept there (``calibration_store``).
+    With ``cached`` calibrations are looked up on disk, and kept there (``calibration_store``). ``calibrations`` are
+    those of an earlier reading of the same context; new ones are added to them. ``one_scale``: scores can be compared
+    with those of other contexts.
     """
 
     def __init__(
@@ -76,13 +88,16 @@ class Reading:
         profile: HeadProfile | None = None,
         *,
         cached: bool = False,
+        calibrations: dict[tuple[Language, int], Calibration] | None = None,
+        one_scale: bool = False,
     ) -> None:
         self.prefilled = prefilled
         self.context = context
         self.chunks, self._map = _passage_map(prefilled, context, chunks)
         self.profile = profile or find_profile(prefilled.loaded, prefilled.template)
         self._cached = cached
-        self._calibrations: dict[tuple[Language, int], Calibration] = {}
+        self.one_scale = one_scale
+        self._calibrations = {} if calibrations is None else calibrations
 
     @property
     def passage_map(self) -> PassageMap:
@@ -107,7 +122,7 @@ class Reading:
         if known is not None:
             return Calibration(*known)
         result = self._run_bank(bank, progress)
-        keep_calibration(key, result.null, result.off_topic)
+        keep_calibration(key, result.null, result.off_topic, result.spread)
         return result
 
     def _run_bank(self, bank: QuestionBank, progress: Progress | None) -> Calibration:
@@ -116,15 +131,15 @@ class Reading:
             standard = self.calibration(bank.language, first)
             mass = self.mass(bank.further, then)
             # like the user's question these are no part of the null: no factor
-            further = passage_scores(mass, standard.null, self.profile.weights)
-            return Calibration(standard.null, np.concatenate([standard.off_topic, further]))
+            further = standard.scores(mass, self.profile.weights)
+            return replace(standard, off_topic=np.concatenate([standard.off_topic, further]))
         mass = self.mass(bank.questions, progress)
-        null = null_mass(mass)
-        off_topic = passage_scores(mass[len(bank.ordinary) :], null, self.profile.weights)
+        spread = head_spread(mass) if self.one_scale else np.ones(len(self.profile.heads))
+        result = Calibration(null_mass(mass), np.empty((0, mass.shape[-1])), spread)
+        off_topic = result.scores(mass[len(bank.ordinary) :], self.profile.weights)
         # each bank question is part of the null; leaving it out of its own null multiplies what is left
         # by N / (N - 1), and makes it comparable with the user's question, which is not part of it
-        off_topic *= len(mass) / (len(mass) - 1)
-        return Calibration(null, off_topic)
+        return replace(result, off_topic=off_topic * (len(mass) / (len(mass) - 1)))
 
     def mass(self, questions: Sequence[str], progress: Progress | None = None) -> FloatArray:
         """Tempered attention mass [questions, heads, passages], uncalibrated, of many questions in packed passes."""
@@ -146,10 +161,12 @@ class Reading:
         max_new_tokens: int,
         monitor: Callable[[AttentionCall], None] | None = None,
         on_token: Callable[[int], None] | None = None,
+        decided: bool = False,
     ) -> tuple[QuestionEvidence, Decoded]:
         """Read ``question``, score its evidence, and decode an answer if there is any, in one pass.
 
-        ``monitor`` sees every layer of the question's rows.
+        ``monitor`` sees every layer of the question's rows. ``decided``: evidence was found elsewhere, an answer is
+        decoded in any case.
         """
         calibration = self.calibration(language_of(question), alpha=alpha)
         suffix = self.prefilled.template.suffix(question)
@@ -163,7 +180,7 @@ class Reading:
 
         @cache  # asked for once the question's rows are in: before the answer, and for the result
         def scored() -> tuple[FloatArray, Decision]:
-            scores = passage_scores(collector.mass[0], calibration.null, self.profile.weights)
+            scores = calibration.scores(collector.mass[0], self.profile.weights)
             return scores, decide(scores, calibration.off_topic_maxima, alpha)
 
         answer_rows = PassageMass(self.profile, self.passage_map, 1, accumulate=True)
@@ -172,20 +189,20 @@ class Reading:
             max_new_tokens=max_new_tokens,
             callback=callback,
             answer_callback=lambda call: answer_rows.collect(call, [(0, slice(0, 1))]),
-            wanted=lambda: scored()[1].found,
+            wanted=lambda: decided or scored()[1].found,
             on_token=on_token,
         )
         scores, decision = scored()
-        answer_passage = None
+        answer_span = None
         if decoded.ids:
             mass = answer_rows.mass[0] / len(decoded.ids)
             at_answer = decide(
-                passage_scores(mass, calibration.null, self.profile.weights),
+                calibration.scores(mass, self.profile.weights),
                 calibration.off_topic_maxima,
                 alpha,
             )
-            answer_passage = at_answer.best if at_answer.found else None
-        return QuestionEvidence(scores, decision, answer_passage), decoded
+            answer_span = self.chunks[at_answer.best].span if at_answer.found else None
+        return QuestionEvidence(self.chunks, scores, decision, answer_span), decoded
 
 
 def _passage_map(

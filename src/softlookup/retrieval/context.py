@@ -23,8 +23,12 @@ _RANKED_SHARE = 0.7  # of the budget for ranked passages and their headings; the
 _HEADING_CHARS = 160  # an ancestor's first line longer than this is no heading
 _MISSES = 3  # passages in a row that do not fit: the budget is used up
 
-Reason = Literal["bm25", "definition", "reference", "heading", "document"]
-_MATCH: tuple[Reason, str] = ("bm25", "matches the words of the question")
+Reason = Literal["bm25", "attention", "definition", "reference", "heading", "document"]
+RankedBy = Literal["bm25", "attention"]
+_MATCH: dict[RankedBy, tuple[Reason, str]] = {
+    "bm25": ("bm25", "matches the words of the question"),
+    "attention": ("attention", "the model looked at it while it read the question in a window"),
+}
 _OPENING: tuple[Reason, str] = ("document", "no passage matches the question: the document from its start")
 
 
@@ -85,6 +89,12 @@ def full_context(document: Document, *, count_tokens: Callable[[str], int] | Non
     return Context(document.text, (span,), (piece,), tokens)
 
 
+def span_context(document: Document, span: Span) -> Context:
+    """One excerpt of the document."""
+    piece = ContextPiece(span, "document", document.clause_at(span.start).index, "a window of the document")
+    return Context(document.text[span.start : span.end], (span,), (piece,))
+
+
 def select_context(
     document: Document,
     chunks: Sequence[Chunk],
@@ -92,6 +102,7 @@ def select_context(
     *,
     count_tokens: Callable[[str], int],
     max_context_tokens: int,
+    ranked_by: RankedBy = "bm25",
 ) -> Context:
     """Best passages of every question, their headings, and the clauses they refer to, within a token budget.
 
@@ -109,14 +120,15 @@ def select_context(
     if not order:  # no passage has a word of any question
         _take_ranked(selection, chunks, range(len(chunks)), max_context_tokens, _OPENING)
         return selection.context((), ())
-    taken = _take_ranked(selection, chunks, order, round(_RANKED_SHARE * max_context_tokens))
+    because = _MATCH[ranked_by]
+    taken = _take_ranked(selection, chunks, order, round(_RANKED_SHARE * max_context_tokens), because)
     if not taken:  # the best passage may need the share that is kept for what it refers to
-        taken = _take_ranked(selection, chunks, order[:1], max_context_tokens)
+        taken = _take_ranked(selection, chunks, order[:1], max_context_tokens, because)
     graph = ClauseGraph(document)
     needs = graph.closure((), within=[chunks[index].span for index in taken])
     for item in needs.added:
         selection.add([ContextPiece(item.span, item.via, item.clause, item.why)], max_context_tokens)
-    _take_ranked(selection, chunks, [index for index in order if index not in taken], max_context_tokens)
+    _take_ranked(selection, chunks, [index for index in order if index not in taken], max_context_tokens, because)
     return selection.context(needs.added, needs.dangling)
 
 
@@ -137,7 +149,7 @@ def _take_ranked(
     chunks: Sequence[Chunk],
     order: Sequence[int],
     limit: int,
-    because: tuple[Reason, str] = _MATCH,
+    because: tuple[Reason, str],
 ) -> list[int]:
     """Adds passages with their headings until several in a row do not fit; returns those taken."""
     taken: list[int] = []

@@ -91,6 +91,26 @@ class PrefixCache:
         tensors = [t for layer in self.cache.layers for t in (layer.keys, layer.values) if t is not None]
         return sum(t.numel() * t.element_size() for t in tensors)
 
+    @classmethod
+    def restored(
+        cls, config: Any, ids: Sequence[int], tensors: Sequence[tuple[torch.Tensor, torch.Tensor]]
+    ) -> PrefixCache:
+        """The cache of ``ids`` from what :meth:`held` gave. Raises ``ValueError`` when the shapes cannot be of it."""
+        result = cls(config)
+        layers = result.cache.layers[: len(tensors)]
+        if len(layers) < len(tensors) or not tensors:
+            raise ValueError(f"{len(tensors)} layers for a model of {len(result.cache.layers)}")
+        for layer, (key, value) in zip(layers, tensors, strict=True):
+            if key.dim() != 4 or key.shape[:3] != value.shape[:3] or key.shape[2] != len(ids):
+                raise ValueError(f"keys {tuple(key.shape)} and values {tuple(value.shape)} of {len(ids)} tokens")
+            layer.update(key, value)
+        result.extend(ids)
+        return result
+
+    def held(self) -> tuple[tuple[torch.Tensor, torch.Tensor], ...]:
+        """Keys and values [B, Hkv, length, D] of the layers that have read the prefix; views, not to be changed."""
+        return tuple((layer.keys, layer.values) for layer in self.cache.layers if layer.keys is not None)
+
     def extend(self, ids: Sequence[int]) -> None:
         """Record ``ids`` as part of the prefix after the model has read them."""
         self.ids = (*self.ids, *ids)

@@ -20,6 +20,7 @@ from softlookup.runtime.attention_calls import AttentionCall, Callback, observe_
 from softlookup.runtime.decode import decoding
 from softlookup.runtime.kv_cache import PrefixCache
 from softlookup.runtime.load import LoadedModel
+from softlookup.runtime.prefix_store import PrefixStore, prefix_key
 from softlookup.runtime.progress import Progress, no_progress
 from softlookup.runtime.prompt import Prefix, PromptTemplate, Suffix
 
@@ -61,13 +62,29 @@ class Decoded:
 
 
 class Prefilled:
-    """See the module docstring. Make it with :func:`prefill`."""
+    """See the module docstring. Make it with :func:`prefill`.
 
-    def __init__(self, loaded: LoadedModel, template: PromptTemplate, prefix: Prefix, cache: PrefixCache) -> None:
+    With ``last_layer`` the layers above it have read nothing: suffixes can be observed up to it, and not answered.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        template: PromptTemplate,
+        prefix: Prefix,
+        cache: PrefixCache,
+        last_layer: int | None = None,
+    ) -> None:
         self.loaded = loaded
         self.template = template
         self.prefix = prefix
+        self.last_layer = last_layer
         self._cache = cache
+
+    @property
+    def cache(self) -> PrefixCache:
+        """The keys and values of the prefix."""
+        return self._cache
 
     @property
     def kv_bytes(self) -> int:
@@ -90,6 +107,8 @@ class Prefilled:
 
             def forward(call: AttentionCall, pack: Pack = pack) -> None:
                 callback(pack, call)
+                if call.layer == self.last_layer:
+                    raise StopForward
 
             with self._scratch(), contextlib.suppress(StopForward), observe_calls(self.loaded.model, forward):
                 self._forward(ids, positions, mask=mask, base=True)
@@ -112,6 +131,7 @@ class Prefilled:
         Raises ``CapacityError`` when suffix and answer do not fit the window, ``ModelError`` when the
         logits are not finite: no answer is made from NaN.
         """
+        self._require_all_layers()
         begun = time.perf_counter()
         start = len(self.prefix)
         if start + len(suffix) + max_new_tokens > self.loaded.window:
@@ -170,6 +190,7 @@ class Prefilled:
         this masks the direct path only. ``callback`` sees the layers; the row that predicts answer token i is
         ``len(suffix) - 1 + i``. Raises ``CapacityError`` when it does not fit the window.
         """
+        self._require_all_layers()
         start, ids = len(self.prefix), (*suffix.ids, *answer)
         if not answer:
             raise ValueError("an answer needs a token")
@@ -193,6 +214,10 @@ class Prefilled:
     def cached_keys(self, count: int) -> tuple[torch.Tensor, ...]:
         """Keys [Hkv, count, D] after RoPE of the first ``count`` columns, per layer; views, not to be changed."""
         return tuple(layer.keys[0, :, :count] for layer in self._cache.cache.layers)
+
+    def _require_all_layers(self) -> None:
+        if self.last_layer is not None:
+            raise RuntimeError(f"only layers 0 to {self.last_layer} have read the text: no logits can be computed")
 
     def _observed(self, callback: Callback | None) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if callback is None else observe_calls(self.loaded.model, callback)
@@ -250,17 +275,33 @@ class Prefilled:
         return planes
 
 
-def prefill(loaded: LoadedModel, template: PromptTemplate, text: str, *, progress: Progress = no_progress) -> Prefilled:
-    """Read ``text`` once. Raises ``CapacityError`` when it exceeds the model's window or memory."""
+def prefill(
+    loaded: LoadedModel,
+    template: PromptTemplate,
+    text: str,
+    *,
+    last_layer: int | None = None,
+    store: PrefixStore | None = None,
+    progress: Progress = no_progress,
+) -> Prefilled:
+    """Read ``text`` once, up to ``last_layer`` only where it is given; ``store`` keeps what was read for another run.
+
+    Raises ``CapacityError`` when the text exceeds the model's window or memory.
+    """
     prefix = template.prefix(text)
     if len(prefix) > loaded.window:
         raise CapacityError(
             f"the text has {len(prefix)} tokens with the template, the model's window {loaded.window}",
             "let softlookup retrieve clauses, or use a model with a longer window",
         )
-    cache = PrefixCache(loaded.model.config.get_text_config())
-    result = Prefilled(loaded, template, prefix, cache)
-    with _layer_progress(loaded.model, progress):
+    config = loaded.model.config.get_text_config()
+    key = "" if store is None else prefix_key(loaded, prefix.ids, last_layer)
+    known = None if store is None else store.find(key, prefix.ids, config)
+    if known is not None:
+        return Prefilled(loaded, template, prefix, known, last_layer)
+    cache = PrefixCache(config)
+    result = Prefilled(loaded, template, prefix, cache, last_layer)
+    with _layers(loaded.model, last_layer, progress), contextlib.suppress(StopForward):
         try:
             result._forward(prefix.ids, range(len(prefix)), base=True)
         except (MemoryError, RuntimeError) as error:
@@ -271,6 +312,8 @@ def prefill(loaded: LoadedModel, template: PromptTemplate, text: str, *, progres
                 "use a smaller context",
             ) from error
     cache.extend(prefix.ids)
+    if store is not None:
+        store.keep(key, cache)
     return result
 
 
@@ -334,13 +377,17 @@ def _stop_ids(loaded: LoadedModel) -> frozenset[int]:
 
 
 @contextlib.contextmanager
-def _layer_progress(model: Any, progress: Progress) -> Iterator[None]:
+def _layers(model: Any, last_layer: int | None, progress: Progress) -> Iterator[None]:
+    """Reports every layer that has run, and ends the pass behind ``last_layer``."""
     layers = list(getattr(model.base_model, "layers", ()))
+    count = len(layers) if last_layer is None else last_layer + 1
     handles = []
-    for number, layer in enumerate(layers, 1):
+    for number, layer in enumerate(layers[:count], 1):
 
-        def report(*_: object, fraction: float = number / len(layers)) -> None:
-            progress("prefill", fraction)
+        def report(*_: object, number: int = number) -> None:
+            progress("prefill", number / count)
+            if number == count and last_layer is not None:
+                raise StopForward
 
         handles.append(layer.register_forward_hook(report))
     try:

@@ -3,35 +3,71 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from softlookup.documents.language import language_of
+from softlookup.documents.model import Span
 from softlookup.evidence.answer import Answer, Seconds
 from softlookup.evidence.assembly import RunFacts, assemble_answer, assemble_word_answer, model_summary
 from softlookup.retrieval.chunks import without_contents
 
 if TYPE_CHECKING:
-    from softlookup.evidence.reading import Reading
+    from softlookup.evidence.reading import QuestionEvidence, Reading
+    from softlookup.runtime.prefilled import Decoded
     from softlookup.session.readings import Readings
+
+Told = tuple[Answer, tuple[Span, ...]]
 
 
 def answer_by_words(readings: Readings, question: str) -> Answer:
     """The answer of a model whose attention is no evidence: passages by BM25, a person decides."""
-    session, spent = readings.session, readings.take_seconds()
-    run = RunFacts(readings.strategy, session.options.alpha, (), Seconds(**spent, total=sum(spent.values())))
     return assemble_word_answer(
         readings.document,
         question,
         without_contents(readings.document, readings.chunks),
         readings.lexical.scores(question),
-        run,
-        model_summary(session.source, session.template.sha256, session.profile),
-        note=session.profile.note,
+        _facts(readings, readings.take_seconds()),
     )
 
 
-def answer_question(readings: Readings, question: str, reading: Reading) -> Answer:
-    """Calibrate if need be, read the question under the monitors, decode an answer where there is evidence."""
+def answer_question(readings: Readings, question: str, reading: Reading) -> Told:
+    """Calibrate if need be, read the question under the monitors, decode an answer where there is evidence.
+
+    Also the spans of the document that the answer was made from.
+    """
+    evidence, decoded, alerts = _run(readings, question, reading, decided=False)
+    return _told(readings, question, evidence, decoded, _fed_facts(readings, reading, decoded, alerts))
+
+
+def answer_from_windows(readings: Readings, question: str) -> Told:
+    """Evidence from all windows; where there is any, an answer from a context of the best clauses.
+
+    Without evidence nothing more is read: no answer would be decoded.
+    """
+    from softlookup.runtime.prefilled import Decoded
+
+    (evidence,) = readings.hybrid.evidence([question])
+    if not evidence.decision.found:
+        nothing = Decoded((), "", 0.0, finished=True, question_seconds=0.0, answer_seconds=0.0)
+        facts = replace(_facts(readings, readings.take_seconds()), tokens_seen=readings.strategy.document_tokens)
+        return _told(readings, question, evidence, nothing, facts)
+    reading = readings.read(readings.hybrid.context(question))
+    own, decoded, alerts = _run(readings, question, reading, decided=True)
+    facts = replace(_fed_facts(readings, reading, decoded, alerts), tokens_seen=readings.strategy.document_tokens)
+    return _told(readings, question, replace(evidence, answer_span=own.answer_span), decoded, facts)
+
+
+def _told(readings: Readings, question: str, evidence: QuestionEvidence, decoded: Decoded, facts: RunFacts) -> Told:
+    search = readings.search.scores(question)
+    return assemble_answer(readings.document, question, evidence, decoded, search, facts), facts.fed
+
+
+def _run(
+    readings: Readings, question: str, reading: Reading, *, decided: bool
+) -> tuple[QuestionEvidence, Decoded, tuple[str, ...]]:
+    """Evidence on ``reading``, what was decoded, and the alerts of the monitors in the question's language."""
     from softlookup.diagnostics.alerts import condensed
     from softlookup.diagnostics.baseline import load_baseline
     from softlookup.diagnostics.monitors import AttentionMonitor
@@ -53,16 +89,38 @@ def answer_question(readings: Readings, question: str, reading: Reading) -> Answ
         max_new_tokens=options.max_answer_tokens,
         monitor=monitor,
         on_token=lambda count: session.progress("answer", count / options.max_answer_tokens),
+        decided=decided,
     )
     session.progress("answer", 1.0)
-    spent = {**readings.take_seconds(), "question": decoded.question_seconds, "answer": decoded.answer_seconds}
     pieces = answer_pieces(loaded.tokenizer, decoded.ids)
     noticed = symptoms(pieces, decoded.text, document, monitor.layers, monitor.baseline)
     alerts = condensed((*monitor.alerts(), *noticed))
-    run = RunFacts(
-        readings.strategy,
-        options.alpha,
-        tuple(alert.in_chinese() if language == "zh" else str(alert) for alert in alerts),
-        Seconds(**spent, total=sum(spent.values())),
+    return evidence, decoded, tuple(alert.in_chinese() if language == "zh" else str(alert) for alert in alerts)
+
+
+def _fed_facts(readings: Readings, reading: Reading, decoded: Decoded, alerts: tuple[str, ...]) -> RunFacts:
+    """The facts of a run that read a context for its answer."""
+    spent = readings.take_seconds()
+    spent["question"] = spent.get("question", 0.0) + decoded.question_seconds
+    spent["answer"] = decoded.answer_seconds
+    begin, end = reading.prefilled.prefix.document
+    return replace(
+        _facts(readings, spent),
+        alerts=alerts,
+        fed=reading.context.spans,
+        tokens_fed=end - begin,
+        tokens_seen=end - begin,
     )
-    return assemble_answer(document, reading, question, evidence, decoded, readings.search.scores(question), run)
+
+
+def _facts(readings: Readings, spent: Mapping[str, float]) -> RunFacts:
+    """The facts of a run that fed nothing to the model."""
+    session = readings.session
+    return RunFacts(
+        readings.strategy,
+        session.options.alpha,
+        (),
+        Seconds(**spent, total=sum(spent.values())),
+        model_summary(session.source, session.template.sha256, session.profile),
+        session.profile,
+    )

@@ -13,14 +13,14 @@ from softlookup.evidence.answer import Answer
 from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import full_context
-from softlookup.session.answering import answer_by_words, answer_question
+from softlookup.session.answering import answer_by_words, answer_from_windows, answer_question
 from softlookup.session.options import QUESTIONS_PER_CONTEXT
 from softlookup.session.readings import Readings
 
 if TYPE_CHECKING:
     from softlookup.diagnostics.diagnosis import Diagnosis
     from softlookup.diagnostics.inspection_result import Inspection
-    from softlookup.evidence.reading import Reading
+    from softlookup.evidence.reading import QuestionEvidence, Reading
     from softlookup.session.session import Session
 
 
@@ -63,19 +63,47 @@ class OpenDocument:
             self._check_question(question)
         self._check_text()
         _ = self.session.encoder  # one that is missing is told before the model reads for a minute
-        size = max(1, len(questions)) if self.strategy.strategy == "full_context" else QUESTIONS_PER_CONTEXT
+        readings = self._readings
+        served = [question for question in questions if readings.profile().serves(language_of(question))]
+        if self.strategy.strategy == "hybrid" and served:
+            readings.hybrid.evidence(served)
+        size = QUESTIONS_PER_CONTEXT if self.strategy.strategy == "retrieval" else max(1, len(questions))
         for start in range(0, len(questions), size):
             group = questions[start : start + size]
             reading: Reading | None = None
             for question in group:
-                if not self._readings.profile().serves(language_of(question)):
-                    self._fed[question] = ()
-                    yield answer_by_words(self._readings, question)
-                    continue
-                reading = reading or self.reading(group)
-                answer = answer_question(self._readings, question, reading)
-                self._fed[question] = reading.context.spans
-                yield answer
+                self._fed[question] = ()
+                if question not in served:
+                    yield answer_by_words(readings, question)
+                elif self.strategy.strategy == "hybrid":
+                    yield self._told(question, answer_from_windows(readings, question))
+                else:
+                    reading = reading or self.reading(group)
+                    yield self._told(question, answer_question(readings, question, reading))
+
+    def _told(self, question: str, told: tuple[Answer, tuple[Span, ...]]) -> Answer:
+        """The answer, whose spans are remembered."""
+        answer, self._fed[question] = told
+        return answer
+
+    def evidence(self, questions: Sequence[str]) -> list[QuestionEvidence]:
+        """What the question's rows point to, without an answer, for a document that is read in windows.
+
+        Raises ``UsageError`` for another strategy, whose evidence comes with a reading (:meth:`reading`).
+        """
+        if self.strategy.strategy != "hybrid":
+            raise UsageError(
+                f"evidence without an answer needs the hybrid strategy, this is {self.strategy.strategy}",
+                "use Options(strategy='hybrid')",
+            )
+        for question in questions:
+            self._check_question(question)
+        self._check_text()
+        return self._readings.hybrid.evidence(questions)
+
+    def take_seconds(self) -> dict[str, float]:
+        """Seconds per phase since the last answer or the last call; the next answer does not count them again."""
+        return self._readings.take_seconds()
 
     def inspect(self, question: str) -> Inspection:
         """What every layer and head did with ``question``; raises as :meth:`ask`.
@@ -124,8 +152,8 @@ class OpenDocument:
         if place is None or place.span is not None:  # else the words are known to be outside the text
             self._check_text()
         readings = self._readings
-        retrieved = self.strategy.strategy == "retrieval" and not whole
-        context = readings.retrieve([question]) if retrieved else full_context(self.document)
+        retrieved = self.strategy.strategy != "full_context" and not whole
+        context = readings.context([question]) if retrieved else full_context(self.document)
         tokens = self.strategy.document_tokens
         read = self.session.count_tokens(context.text) if retrieved else tokens
         rank = readings.rank(question, place.span) if retrieved and place is not None and place.span else None

@@ -18,6 +18,7 @@ from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk, passages, without_contents
 from softlookup.retrieval.context import Context, full_context, select_context
 from softlookup.retrieval.passage_search import PassageSearch
+from softlookup.session.hybrid import HybridReadings
 from softlookup.session.options import DEFAULT_ANSWER_TOKENS
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Readings:
     def __init__(self, session: Session, document: Document, read_seconds: float) -> None:
         self.session = session
         self.document = document
+        self.hybrid = HybridReadings(self)
         self._full: Reading | None = None
         # time spent since the last answer on work that later questions reuse
         self._pending = {"read": read_seconds}
@@ -64,15 +66,25 @@ class Readings:
                 window,
                 max_context_tokens=self.session.options.max_context_tokens,
                 reserved=RESERVED_TOKENS + max(0, self.session.options.max_answer_tokens - DEFAULT_ANSWER_TOKENS),
+                wanted=self.session.options.strategy,
             )
         except ValueError as error:
-            raise CapacityError(str(error), "use a model with a longer window") from error
+            raise CapacityError(str(error), "use a model with a longer window, or another strategy") from error
 
     def reading(self, questions: Sequence[str]) -> Reading:
-        """The context that the model reads for ``questions``, prefilled; the full document is read once only."""
+        """The context that the model reads for ``questions``, prefilled; the full document is read once only.
+
+        The hybrid strategy makes a context for one question: that of the first.
+        """
         if self.strategy.strategy == "full_context":
             return self.full()
-        return self.read(self.retrieve(questions))
+        return self.read(self.context(questions))
+
+    def context(self, questions: Sequence[str]) -> Context:
+        """What an answer to ``questions`` is made from; for the hybrid strategy the windows are read first."""
+        if self.strategy.strategy == "full_context":
+            return full_context(self.document)
+        return self.hybrid.context(questions[0]) if self.strategy.strategy == "hybrid" else self.retrieve(questions)
 
     def full(self, *, measured: bool = False) -> Reading:
         """The reading of the whole document; ``measured`` as in :meth:`read`."""
@@ -121,8 +133,7 @@ class Readings:
         from softlookup.attention.stats import StatsRequest
         from softlookup.runtime.observe import observe
 
-        full = self.strategy.strategy == "full_context"
-        context = full_context(self.document) if full else self.retrieve([question])
+        context = self.context([question])
         request = StatsRequest(lse=False, entropy=False, max_weight=False, argmax=False, sink_mass=None, key_mass=True)
         try:
             with observe(self.session.loaded, request) as run:
@@ -131,8 +142,9 @@ class Readings:
             return self.read(context, measured=True), None
 
     def rank(self, question: str, span: Span) -> int:
-        """Rank from 1 of the best passage of ``span`` by the words of ``question``."""
-        scores = self.lexical.scores(question)
+        """Rank from 1 of the best passage of ``span`` in the order in which clauses enter the context."""
+        hybrid = self.strategy.strategy == "hybrid"
+        scores = self.hybrid.order(question) if hybrid else self.lexical.scores(question)
         best = max((scores[i] for i, chunk in enumerate(self.chunks) if chunk.span.overlap(span)), default=-1.0)
         return 1 + int((scores > best).sum())
 
