@@ -170,8 +170,8 @@ def test_the_plugin_loads_nothing_for_tests_that_do_not_use_it(tmp_path, monkeyp
     assert "'softlookup'" in fresh(LIGHT, tmp_path, monkeypatch).stdout  # the same test sees one that does load it
 
 
-def test_loading_the_plugin_takes_less_than_50_ms(tmp_path, monkeypatch):
-    code = "import pytest, time; t = time.perf_counter(); import _softlookup_pytest; print(time.perf_counter() - t)"
+def test_loading_the_plugin_takes_less_than_50_ms_of_a_processor(tmp_path, monkeypatch):
+    code = "import pytest, time; t = time.process_time(); import _softlookup_pytest; print(time.process_time() - t)"
     times = [float(fresh(code, tmp_path, monkeypatch).stdout) for _ in range(3)]
     assert min(times) < 0.05
 

@@ -1,7 +1,7 @@
 """SARIF 2.1.0 of a check, as code scanning reads it: rules by code, results with numbers and counterexample.
 
-Findings are results of kind "fail"; a property that holds, or could not be asked, is one of kind "pass" or
-"notApplicable". Accepted findings are suppressed. Returns plain data: who writes it escapes it.
+Findings are results of kind "fail"; a property that holds, could not be asked, or cannot be judged before another
+mistake is mended, is one of kind "pass", "notApplicable" or "review". Accepted findings are suppressed. Returns plain data: who writes it escapes it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from softlookup.conformance.reporting.stable import stable_code
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"leak": "error", "wrong": "error", "unsafe": "error", "precision": "warning", "info": "note"}
-_KINDS = {"pass": "pass", "skipped": "notApplicable"}
+# of properties without a finding of their own; they fail behind a mistake that changes every call
+_KINDS = {"pass": "pass", "skipped": "notApplicable", "fail": "review"}
 
 Json = dict[str, Any]
 
