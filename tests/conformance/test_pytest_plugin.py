@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import torch  # noqa: F401 - a pytest inside this one forgets what it imports, and torch cannot be imported twice
 
 from conformance import functions
 from softlookup.conformance import Adapter, check_fn

@@ -1,7 +1,8 @@
 """SARIF 2.1.0 of a check, as code scanning reads it: rules by code, results with numbers and counterexample.
 
 Findings are results of kind "fail"; a property that holds, could not be asked, or cannot be judged before another
-mistake is mended, is one of kind "pass", "notApplicable" or "review". Accepted findings are suppressed. Returns plain data: who writes it escapes it.
+mistake is mended, is one of kind "pass", "notApplicable" or "review". Accepted findings are
+suppressed. Returns plain data: who writes it escapes it.
 """
 
 from __future__ import annotations
