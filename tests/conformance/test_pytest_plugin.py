@@ -1,5 +1,7 @@
 """The pytest plugin: ids before calls, one check per function, baselines, and nothing loaded until it is used."""
 
+import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -24,6 +26,12 @@ from conformance import functions
 {mark}
 def test_attend(attention_property):
     attention_property.check()
+"""
+ATTEND = """
+from torch.nn.functional import scaled_dot_product_attention
+
+def attend(query, key, value, attn_mask=None, is_causal=False, scale=None):
+    return scaled_dot_product_attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale)
 """
 MARK = "@pytest.mark.attention_conformance(function=functions.{name}{more})"
 
@@ -117,6 +125,19 @@ def test_a_wrong_marker_is_told(suite, mark, said):
     result = suite("", mark=mark)
     assert result.ret != 0
     assert said in result.stdout.str() + result.stderr.str()
+
+
+def test_the_example_of_the_documentation_runs(pytester, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.syspath_prepend(str(ROOT / "src"))
+    (block,) = re.findall(r"```py\n(.*?)```", (ROOT / "docs" / "conformance.md").read_text("utf-8"), re.DOTALL)
+    pytester.makepyfile(block)
+    pytester.makepyfile(**{"mypackage/__init__": "", "mypackage/attention": ATTEND})
+    pytester.path.joinpath("accepted.json").write_text(json.dumps(Baseline().to_dict()), "utf-8")
+    monkeypatch.syspath_prepend(str(pytester.path))
+    outcomes = pytester.runpytest("-p", "_softlookup_pytest", "--strict-markers").parseoutcomes()
+    assert outcomes["passed"] > 15
+    assert "failed" not in outcomes
 
 
 def keyworded(q, k, v, *, causal=False, mask=None, bias=None, scale=None, softcap=None, sinks=None, window=None,
