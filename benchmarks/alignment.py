@@ -54,4 +54,6 @@ class Alignment:
 
 
 def _words(text: str) -> list[tuple[str, int]]:
-    return [(match.group(), match.start()) for match in re.finditer(r"\S+", text)]
+    return [
+        (match.group(), match.start()) for match in re.finditer(r"[^\s\ufeff]+", text)
+    ]  # a byte order mark is no letter

@@ -88,13 +88,13 @@ class Costs:
 
 def measure(session: Session, path: Path) -> Costs:
     """Ask both questions about ``path``, read as a whole if the window allows it; walls around all that `ask` does."""
-    from softlookup.cost.strategy import choose_strategy
+    from softlookup.cost.strategy import Strategy
 
     document = session.open(path)
     # less is reserved than for a user's question, which may be long: 8,000 tokens fit a window of 8,192
-    document._readings.strategy = choose_strategy(
-        session.count_tokens(document.document.text), session.source.window, reserved=RESERVED
-    )
+    tokens, window = session.count_tokens(document.document.text), session.source.window
+    if tokens + RESERVED <= window:
+        document._readings.strategy = Strategy("full_context", "fits", tokens, tokens, window)
     _ = session.profile, document.chunks, document.lexical  # made once per model and document, not what is timed
     answers, walls = document.ask_all(QUESTIONS), []
     for _ in QUESTIONS:

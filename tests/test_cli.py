@@ -355,7 +355,7 @@ def test_read_lists_the_clauses(contract, capsys):
 def test_plan(contract, tiny_folder, capsys):
     arguments = ["plan", str(contract), "--model", str(tiny_folder)]
     assert main(arguments) == 0
-    assert "Plan: full_context" in capsys.readouterr().out
+    assert "=> full_context: " in capsys.readouterr().out
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["plan"]["window"] == 4096

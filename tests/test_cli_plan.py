@@ -37,6 +37,20 @@ def test_json(capsys):
     assert found["figures"]["prefill_seconds"]["low"] < found["prefill_seconds"]
 
 
+def test_a_length_and_a_file_read_evidence_up_to_the_same_layer(capsys, monkeypatch):
+    """19 of the embedded model's 30 layers: planted, all layers take longer in hybrid's windows and in no prefill."""
+    from softlookup.evidence import profile_store
+
+    hybrids, prefills = [], []
+    for depth in (profile_store.evidence_depth, lambda _, shape: len(shape.layers)):
+        monkeypatch.setattr(profile_store, "evidence_depth", depth)
+        found = json.loads(run(capsys, "--tokens", 50_000, "--json")[1])
+        hybrids.append(found["strategies"][2]["first_answer_seconds"])
+        prefills.append(found["prefill_seconds"])
+    assert hybrids[0] < 0.8 * hybrids[1]
+    assert prefills[0] == prefills[1]
+
+
 def test_beyond_the_window_is_told_on_stderr(capsys):
     code, out, err = run(capsys, "--tokens", 200_000)
     assert code == 0
@@ -88,10 +102,12 @@ def test_the_course_page(capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((), 2, "needs one of FILE, --tokens and --example, got none"),
+        ((), 2, "needs one of FILE, --tokens, --example and --calibrate, got none"),
         (("a.txt", "--tokens", "5"), 2, "got FILE and --tokens"),
-        (("a.txt", "--device", "H100"), 2, "--device belongs to --tokens"),
-        (("--example", "contract-qa", "--questions", "5"), 2, "--questions belongs to --tokens"),
+        (("--example", "contract-qa", "--questions", "5"), 2, "--questions belongs to FILE and --tokens"),
+        (("--tokens", "5", "--max-seconds", "0"), 2, "--max-seconds must lie between 1 and"),
+        (("--tokens", "5", "--max-seconds", "nan"), 2, "--max-seconds must lie between 1 and"),
+        (("--tokens", "5", "--max-seconds", "inf"), 2, "--max-seconds must lie between 1 and"),
         (("--tokens", "-5"), 2, "--tokens must lie between 1 and"),
         (("--tokens", "0"), 2, "--tokens must lie between 1 and"),
         (("--tokens", "9" * 30), 2, "--tokens must lie between 1 and"),

@@ -179,7 +179,7 @@ def test_a_strategy_can_be_asked_for(strategy, folder, contract, prefills):
 
 
 def test_full_context_that_does_not_fit_is_refused(folder, farm):
-    with pytest.raises(CapacityError, match="full context is not possible"):
+    with pytest.raises(CapacityError, match="full_context is not possible"):
         Session(folder, options=options(strategy="full_context")).open(farm).ask(QUESTIONS[0])
 
 

@@ -30,7 +30,9 @@ def run(*arguments):
 @pytest.mark.parametrize(
     "arguments",
     [("--help",), ("ask", "--help"), ("--version",), ("read", "{contract}"), ("read", "{contract}", "--json"),
-     ("plan", "{contract}", "--model", "{model}"), ("plan", "--tokens", "5000", "--json"),
+     ("plan", "{contract}", "--model", "{model}"),
+     ("plan", "{contract}", "--model", "{model}", "--device", "H100", "--questions", "50", "--json"),
+     ("plan", "--tokens", "5000", "--json"),
      ("plan", "--tokens", "900", "--model", "{model}"), ("plan", "--example", "contract-qa"),
      ("model", "list"), ("model", "info", "--model", "{model}")],
     ids=" ".join,
@@ -40,6 +42,13 @@ def test_light_commands_import_nothing_heavy(arguments, contract, tiny_folder):
     assert result.returncode == 0, result.stderr
     assert result.stdout
     assert result.stderr == "loaded: "
+
+
+def test_a_plan_that_tries_retrieval_imports_nothing_heavy(contract, tiny_folder):
+    result = run("plan", contract, "--model", tiny_folder / "config.json", "--max-context-tokens", "256")
+    assert result.returncode == 0
+    assert "clauses unread" in result.stdout
+    assert result.stderr.endswith("\nloaded: ")
 
 
 def test_an_ask_that_is_refused_early_imports_nothing_heavy(contract, tiny_folder):

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from softlookup.conformance import check_fn, check_rope
-from softlookup.conformance.planted.corpus import NOT_COVERED, Plant, controls, plants
+from softlookup.conformance.planted.corpus import Plant, controls, plants
 from softlookup.conformance.planted.plain import Plain
+from softlookup.conformance.planted.toy import Toy
+from softlookup.conformance.planted.toy_corpus import ToyPlant, toy_controls, toy_plants
 from softlookup.conformance.self_test import Row, Scoreboard, _allclose, _examined
 
 PLANTS = {plant.id: plant for plant in plants()}
@@ -52,6 +54,9 @@ def test_a_correct_function_given_as_a_bug_is_not_detected():
     row = _examined(Plant("x", Plain(), "scale.missing"), None)
     assert not row.detected
     assert not row.named
+    row = _examined(ToyPlant("x", Toy(), "decode.position=0"), None)
+    assert not row.detected
+    assert not row.allclose
 
 
 def test_the_usual_unit_test_sees_a_wrong_scale_and_not_the_alignment():
@@ -65,6 +70,14 @@ def test_the_corpus_covers_the_published_bugs():
     if not shared.is_file():
         pytest.skip("the published bugs are not here")
     published = {bug["id"]: bug["expected_diagnosis"] for bug in json.loads(shared.read_text("utf-8"))}
-    assert set(published) == set(PLANTS) | set(NOT_COVERED)
-    for name, plant in PLANTS.items():
-        assert plant.expected == published[name].split("(")[0].split("=")[0]
+    covered = {plant.id: plant.expected for plant in (*plants(), *toy_plants())}
+    assert covered == {name: code.split("(")[0].split("=")[0] for name, code in published.items()}
+
+
+@pytest.mark.shared_data
+def test_the_corpus_covers_the_published_correct_variants():
+    shared = Path(os.environ.get("SOFTLOOKUP_SHARED", "../shared")) / "data/conformance/negative_controls.json"
+    if not shared.is_file():
+        pytest.skip("the published variants are not here")
+    published = {entry["id"] for entry in json.loads(shared.read_text("utf-8"))}
+    assert published <= {plant.id.split("(")[0] for plant in (*controls(), *toy_controls())}

@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softlookup.cost import course
+from softlookup.cost.choice import break_even
 from softlookup.cost.course import course_account, requests_on_80_gb
 from softlookup.cost.course_shapes import TOKENS, course_shape
-from softlookup.cost.decision import break_even
 from softlookup.cost.devices import find_device
 from softlookup.cost.estimate import estimate
 from softlookup.cost.figures import exact
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
 from softlookup.cost.model_source import CostModel, find_model
 from softlookup.cost.request import PlanRequest, require_window
-from softlookup.cost.strategies import retrieved_tokens, window_count, window_length
+from softlookup.cost.strategies import last_window, retrieved_tokens, window_count, window_step
 from softlookup.errors import CapacityError, UsageError
 
 
@@ -97,8 +97,11 @@ def test_break_even_by_simulation():
 
 
 def test_break_even_of_the_page():
-    """MHA: decoding on the full cache is so slow that full context never wins; with 8 KV heads after about 54."""
-    options = {"device": find_device("H100"), "answer_tokens": 200}
+    """MHA: decoding on the full cache is so slow that full context never wins; with 8 KV heads after about 54.
+
+    The page knows no off-topic bank.
+    """
+    options = {"device": find_device("H100"), "answer_tokens": 200, "bank_tokens": 0}
     mha, gqa = (estimate(PlanRequest(page_model(heads), TOKENS, **options)) for heads in (32, 8))
     assert mha.decision.break_even is None
     assert gqa.decision.break_even == pytest.approx(54, rel=0.12)
@@ -123,11 +126,12 @@ def test_a_batch_decodes_more_slowly_each():
 
 @given(st.integers(1, 10**6), st.integers(16, 10**5))
 def test_windows_cover_the_document(tokens, room):
-    count, length = window_count(tokens, room), window_length(tokens, room)
-    assert length <= room
-    covered = length + (count - 1) * (length - room // 8) if count > 1 else length
-    assert covered >= tokens or length == room
+    count, last = window_count(tokens, room), last_window(tokens, room)
     assert (count == 1) == (tokens <= room)
+    assert 1 <= last <= room
+    assert (count - 1) * window_step(room) + last == tokens
+    # the last window brings something that the one before it lacks
+    assert count == 1 or last > room - window_step(room)
 
 
 @given(st.integers(1, 10**6), st.sampled_from(["SmolLM2-135M", "Llama-3.1-8B"]))

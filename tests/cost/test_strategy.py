@@ -1,53 +1,89 @@
-"""The plan: full context exactly as long as it fits, and a reason that states the figures."""
+"""The boundary of the plan: full context exactly as long as it fits, and contexts that always fit the window."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softlookup.cost.strategy import FINAL_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, RESERVED_TOKENS, choose_strategy
+from softlookup.cost.document_plan import plan_document
+from softlookup.cost.model_source import find_model
+from softlookup.cost.request import PlanRequest
+from softlookup.cost.strategy import FINAL_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, RESERVED_TOKENS
+from softlookup.errors import CapacityError
+
+MODEL = find_model("SmolLM2-135M")
+# no time limit: the boundary is the window's
+EVER = 3_000_000_000.0
+
+
+def model_with_window(window):
+    return replace(MODEL, shape=replace(MODEL.shape, context=window))
+
+
+def planned(tokens, window=8192, **changes):
+    return plan_document(PlanRequest(model_with_window(window), tokens, max_seconds=EVER, **changes))
 
 
 @pytest.mark.parametrize(
-    ("tokens", "expected"), [(0, "full_context"), (7424, "full_context"), (7425, "hybrid"), (10**6, "hybrid")]
+    ("tokens", "expected"), [(1, "full_context"), (7424, "full_context"), (7425, "hybrid"), (10**6, "hybrid")]
 )
 def test_the_boundary_is_exact(tokens, expected):
-    strategy = choose_strategy(tokens, 8192)
-    assert strategy.strategy == expected
-    assert strategy.window == 8192
-    assert strategy.document_tokens == tokens
-    assert strategy.context_tokens == (tokens if expected == "full_context" else FINAL_CONTEXT_TOKENS)
-    assert strategy.window_tokens == (0 if expected == "full_context" else 8192 - RESERVED_TOKENS)
-    assert f"{tokens:,} tokens" in strategy.reason
-    assert ("8,192" if expected == "full_context" else "7,424") in strategy.reason
+    plan = planned(tokens)
+    assert plan.decision.strategy == plan.chosen.name == expected
+    if expected == "full_context":
+        assert plan.chosen.fed == tokens
+        assert f"{tokens:,} tokens fit window and memory" in plan.decision.reason
+    else:
+        assert (plan.chosen.fed, plan.chosen.window_tokens) == (FINAL_CONTEXT_TOKENS, 8192 - RESERVED_TOKENS)
+        assert "8,192" in plan.decision.reason
+        assert plan.chosen.seen == tokens
 
 
 def test_the_users_limit_counts_and_is_named():
-    strategy = choose_strategy(2000, 8192, max_context_tokens=1000)
-    assert (strategy.strategy, strategy.context_tokens) == ("retrieval", 1000)
-    assert "the limit of 1,000 context tokens" in strategy.reason
-    assert choose_strategy(1000, 8192, max_context_tokens=1000).strategy == "full_context"
+    plan = planned(2000, max_context_tokens=1000)
+    assert (plan.chosen.name, plan.chosen.fed) == ("retrieval", 1000)
+    assert "the limit of 1,000 context tokens" in plan.decision.reason
+    assert planned(1000, max_context_tokens=1000).chosen.name == "full_context"
     # a limit beyond the window is none
-    beyond = choose_strategy(9000, 8192, max_context_tokens=100_000)
-    assert (beyond.strategy, beyond.context_tokens) == ("retrieval", 8192 - RESERVED_TOKENS)
-    assert "100,000" not in beyond.reason
+    beyond = planned(9000, max_context_tokens=100_000)
+    assert (beyond.chosen.name, beyond.chosen.window_tokens) == ("hybrid", 8192 - RESERVED_TOKENS)
+    assert "100,000" not in beyond.decision.reason
 
 
-def test_no_room_is_refused():
-    with pytest.raises(ValueError, match="window of 768 tokens leaves no room"):
-        choose_strategy(10, RESERVED_TOKENS)
-    assert choose_strategy(1, RESERVED_TOKENS + 1).strategy == "full_context"
-    assert choose_strategy(10, 100, reserved=50).context_tokens == 10
+def test_a_longer_answer_leaves_less_room():
+    assert planned(7424, answer_tokens=80).chosen.name == "full_context"
+    assert planned(7424, answer_tokens=81).chosen.name == "hybrid"
 
 
-@given(st.integers(0, 10**6), st.integers(769, 10**6), st.none() | st.integers(1, 10**6))
+def test_no_room_is_no_strategy():
+    nothing = planned(10, RESERVED_TOKENS)
+    assert nothing.decision.strategy == "none"
+    assert nothing.chosen is None
+    assert "leaves no room" in nothing.decision.reason
+    assert planned(1, RESERVED_TOKENS + 1).chosen.name == "full_context"
+
+
+def test_one_that_is_asked_for_and_not_possible_is_refused():
+    request = PlanRequest(MODEL, 9000, max_seconds=EVER)
+    with pytest.raises(CapacityError, match="full_context is not possible: 9,000 tokens"):
+        plan_document(request, strategy="full_context")
+    for name in ("retrieval", "hybrid"):
+        assert plan_document(request, strategy=name).chosen.name == name
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 10**6), st.integers(769, 10**6), st.none() | st.integers(1, 10**6))
 def test_context_question_and_answer_always_fit_the_window(tokens, window, limit):
-    strategy = choose_strategy(tokens, window, max_context_tokens=limit)
-    assert strategy.context_tokens <= tokens
-    assert strategy.context_tokens + RESERVED_TOKENS <= window
-    assert limit is None or strategy.context_tokens <= limit
-    assert (strategy.strategy == "full_context") == (strategy.context_tokens == tokens)
+    plan = planned(tokens, window, max_context_tokens=limit)
+    chosen = plan.chosen
+    assert chosen is not None
+    assert chosen.fed <= tokens
+    assert max(chosen.fed, chosen.window_tokens) + RESERVED_TOKENS <= window
+    assert limit is None or chosen.fed <= limit
+    assert (chosen.name == "full_context") == (tokens <= min(window - RESERVED_TOKENS, limit or tokens))
 
 
 def test_the_reserve_holds_the_longest_question_and_the_usual_answer():

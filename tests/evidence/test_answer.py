@@ -19,7 +19,7 @@ DOCUMENTED = {
     "ranking": "start end clause score",
     "clauses": "clause heading start end score p_value",
     "plan": "strategy reason document_tokens context_tokens window",
-    "coverage": "pages characters tokens_total tokens_read skipped complete notes",
+    "coverage": "pages characters tokens_total tokens_read skipped complete notes tokens_seen clauses_not_fed",
     "document": "path sha256 format clauses",
     "model": "name sha256 template_sha256 heads",
     "seconds": "read load prefill calibrate question answer total",

@@ -9,7 +9,7 @@ from string import Formatter
 import numpy as np
 import pytest
 
-from softlookup.cost.strategy import choose_strategy
+from softlookup.cost.strategy import Strategy
 from softlookup.documents.language import language_of
 from softlookup.documents.model import CoverageRow
 from softlookup.documents.read import read_document
@@ -44,7 +44,7 @@ class Case:
         self.reading = Reading(
             prefill(loaded, PromptTemplate(loaded.tokenizer), context.text), context, self.chunks, PROFILE
         )
-        self.strategy = choose_strategy(400, 4096)
+        self.strategy = Strategy("full_context", "it fits", 400, 400, 4096)
         self.alerts = ()
         self.profile = PROFILE
 
@@ -165,7 +165,7 @@ def test_a_partly_read_document_is_said_and_changes_the_exit_code(case):
 
 
 def test_retrieval_without_evidence_says_that_not_all_was_read(case):
-    case.strategy = choose_strategy(90_000, 4096, wanted="retrieval")
+    case.strategy = Strategy("retrieval", "it does not fit", 90_000, 3000, 4096)
     assert "only the retrieved clauses were read" in case.ask(None).reason
     assert "only the retrieved clauses" not in case.ask("laws of Ireland").reason
 

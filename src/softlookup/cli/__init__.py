@@ -98,7 +98,21 @@ def _parser() -> argparse.ArgumentParser:
     _add_diagnose(commands)
     add_check(commands)
     _add_model(commands)
+    _add_cache(commands)
     return parser
+
+
+def _add_cache(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import cache as run
+
+    cache = commands.add_parser(
+        "cache",
+        help="what is kept on disk for further questions; delete it",
+        description="example: softlookup cache purge",
+    )
+    run.add_cache_arguments(cache)
+    _add_common(cache)
+    cache.set_defaults(run=run.cache)
 
 
 def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -130,6 +144,12 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
         choices=tuple(run.STRATEGIES),
         default="auto",
         help="read the whole document at once, retrieve clauses, or read it in windows (default: what the plan says)",
+    )
+    ask.add_argument(
+        "--max-seconds",
+        type=float,
+        metavar="N",
+        help="retrieve clauses rather than wait longer than N seconds for the first answer by windows (default 1800)",
     )
     ask.add_argument("--max-answer-tokens", type=int, default=80, metavar="N", help="longest answer (default 80)")
     ask.add_argument(

@@ -13,9 +13,10 @@ from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from softlookup.cost.strategy import StrategyName
-    from softlookup.session import Session
+    from softlookup.session import OpenDocument, Session
 
 
+_LONG_WAIT_SECONDS = 60.0
 # what `--strategy` takes, and what it means to the plan
 STRATEGIES: dict[str, StrategyName | None] = {
     "auto": None,
@@ -44,20 +45,44 @@ def ask(options: argparse.Namespace) -> ExitCode:
         session = open_session(options, progress)
         document = session.open(options.file, **reading_options(options))
         render.note_model(session.source, sys.stderr)
+        _note_wait(document, len(options.questions))
         for answer in document.ask_all(options.questions):
             text = json_line(answer.to_dict()) if options.json else render.answer_text(answer)
             sys.stdout.write(text + "\n")
             sys.stdout.flush()
             for alert in answer.alerts:
                 sys.stderr.write(f"alert: {alert}\n")
+            if compared := document.seconds_compared(answer):
+                sys.stderr.write(f"note: {printable_line(compared)}\n")
             codes.append(answer.exit_code)
             if target is not None:
                 records.append(question_record(document.document, answer, document.fed(answer.question)))
+    if document.kept_bytes:
+        from softlookup.runtime.prefix_store import prefix_folder
+
+        sys.stderr.write(
+            f"note: what the model read is kept for further questions ({document.kept_bytes / 1e9:.1f} GB in "
+            f"{printable_line(str(prefix_folder()))}, as confidential as the document; --no-cache keeps nothing, "
+            "`softlookup cache purge` deletes it)\n"
+        )
     if target is not None:
         write_handover(target, document.document, records)
         sys.stderr.write(f"hand-over: {printable_line(str(target))}\n")
     # a partly read document (4) outranks no evidence (3), which outranks an answer
     return max(codes)
+
+
+def _note_wait(document: OpenDocument, questions: int) -> None:
+    """Say before a long wait how long it will be, and why."""
+    from softlookup.cost.plan_texts import seconds_text
+
+    document.expect(questions)
+    seconds = document.strategy.first_answer_seconds
+    if seconds is not None and seconds > _LONG_WAIT_SECONDS:
+        sys.stderr.write(
+            f"note: {document.strategy.strategy}, about {seconds_text(seconds)} for the first answer "
+            "(`softlookup plan` says why)\n"
+        )
 
 
 def model_pull(options: argparse.Namespace) -> ExitCode:
@@ -119,5 +144,6 @@ def open_session(options: argparse.Namespace, progress: object) -> Session:
         embeddings=getattr(options, "embeddings", None),
         cache=not getattr(options, "no_cache", False),
         strategy=STRATEGIES[getattr(options, "strategy", "auto")],
+        **({} if getattr(options, "max_seconds", None) is None else {"max_seconds": options.max_seconds}),
     )
     return Session(options.model, options=settings, progress=progress)  # type: ignore[arg-type]

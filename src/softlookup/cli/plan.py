@@ -1,103 +1,125 @@
-"""``softlookup plan``: the strategy for a file, the costs of a length on a device, or the course page's account."""
+"""``softlookup plan``: the plan of a file or of a length on a device, or the course page's account."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from softlookup.cli.read import reading_options
 from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from softlookup.cost.estimate import CostEstimate
+    from softlookup.cost.request import PlanRequest
 
-# options that belong to --tokens, with what stands for "not given"
-_COST_OPTIONS = ("device", "answer_tokens", "questions", "concurrency", "engine", "kv_dtype", "weight_dtype")
+# options of the plans of a file or a length, which the course page's account does not take
+_COST_OPTIONS = (
+    "device", "answer_tokens", "questions", "concurrency", "engine", "kv_dtype", "weight_dtype", "max_seconds",
+)  # fmt: skip
 
 
 def plan(options: argparse.Namespace) -> ExitCode:
     """One of the three plans, by what was asked for."""
-    asked = [name for name in ("file", "tokens", "example") if getattr(options, name) is not None]
+    asked = [name for name in ("file", "tokens", "example", "calibrate") if getattr(options, name) is not None]
     if len(asked) != 1:
         got = "none" if not asked else " and ".join("FILE" if name == "file" else f"--{name}" for name in asked)
-        raise UsageError(f"plan needs one of FILE, --tokens and --example, got {got}", "see `softlookup plan --help`")
-    if options.tokens is None and (given := [name for name in _COST_OPTIONS if getattr(options, name) is not None]):
-        raise UsageError(f"--{given[0].replace('_', '-')} belongs to --tokens", "plan a length with --tokens N")
+        raise UsageError(
+            f"plan needs one of FILE, --tokens, --example and --calibrate, got {got}", "see `softlookup plan --help`"
+        )
+    given = [name for name in _COST_OPTIONS if getattr(options, name) is not None]
+    if options.example is not None and given:
+        raise UsageError(
+            f"--{given[0].replace('_', '-')} belongs to FILE and --tokens", "the page's account has its own numbers"
+        )
+    if options.calibrate is not None:
+        from softlookup.cli.calibrate import calibrate
+
+        if given:
+            raise UsageError(
+                f"--{given[0].replace('_', '-')} belongs to FILE and --tokens", "leave it out to calibrate"
+            )
+        return calibrate(options)
     if options.tokens is not None:
         return _plan_tokens(options)
-    return _plan_example(options) if options.example is not None else _plan_file(options)
+    if options.example is not None:
+        return _plan_example(options)
+    from softlookup.cli.plan_file import plan_file
+
+    return plan_file(options, _request(options, None, 1))
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """What ``softlookup plan`` alone offers."""
     parser.add_argument("file", nargs="?", help="a document; or leave it out and plan a length with --tokens")
     parser.add_argument("--tokens", type=int, metavar="N", help="costs of N document tokens, without a file")
-    parser.add_argument("--device", metavar="NAME", help="with --tokens: H100, RTX-4090, M4-Max, 2xA100 (default auto)")
-    parser.add_argument("--answer-tokens", type=int, metavar="N", help="with --tokens: longest answer (default 80)")
+    parser.add_argument("--device", metavar="NAME", help="H100, RTX-4090, M4-Max, 2xA100 (default: this processor)")
+    parser.add_argument("--answer-tokens", type=int, metavar="N", help="longest answer (default 80)")
+    parser.add_argument("--questions", type=int, metavar="N", help="questions on the document (default 1)")
+    parser.add_argument("--concurrency", type=int, metavar="N", help="requests at once (default 1)")
     parser.add_argument(
-        "--questions", type=int, metavar="N", help="with --tokens: questions on the document (default 1)"
+        "--max-seconds",
+        type=float,
+        metavar="N",
+        help="retrieve rather than wait longer than N seconds for hybrid's first answer (default 1800)",
     )
-    parser.add_argument("--concurrency", type=int, metavar="N", help="with --tokens: requests at once (default 1)")
     parser.add_argument(
         "--engine",
         metavar="NAME",
-        help="with --tokens: whose KV cache: tensors (default; what the model needs), transformers, llama.cpp, vllm",
+        help="whose KV cache: tensors (default; what the model needs), transformers, llama.cpp, vllm",
     )
-    parser.add_argument("--kv-dtype", metavar="NAME", help="with --tokens: storage of the KV cache (default bf16)")
-    parser.add_argument("--weight-dtype", metavar="NAME", help="with --tokens: storage of the weights, e.g. q4_k_m")
+    parser.add_argument("--kv-dtype", metavar="NAME", help="storage of the KV cache (default bf16; f32 of a FILE whose "
+                        "model runs in f32)")  # fmt: skip
+    parser.add_argument("--weight-dtype", metavar="NAME", help="storage of the weights, e.g. q4_k_m")
     parser.add_argument("--example", choices=("contract-qa",), help="the course page's account, line by line")
-
-
-def _plan_file(options: argparse.Namespace) -> ExitCode:
-    """The strategy and its reason, from token counts alone."""
-    from softlookup.cli import render
-    from softlookup.cli.commands import open_session
-    from softlookup.cli.escape import json_line
-    from softlookup.runtime.progress import no_progress
-
-    document = open_session(options, no_progress).open(options.file, **reading_options(options))
-    if options.json:
-        sys.stdout.write(json_line(render.plan_object(document)) + "\n")
-    else:
-        sys.stdout.write(render.plan_text(document) + "\n")
-    return ExitCode.OK if document.document.coverage.complete else ExitCode.DOCUMENT
+    parser.add_argument(
+        "--calibrate",
+        action="store_const",
+        const=True,
+        help="time the model on this machine (about a minute; close other programs) and use its rates in later plans",
+    )
 
 
 def _plan_tokens(options: argparse.Namespace) -> ExitCode:
     """Costs and strategies of a length; that nothing fits is told in the plan and on stderr."""
+    from softlookup.cli.calibrate import measured_request
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.render_plan import estimate_text
+    from softlookup.cost.estimate import estimate
+    from softlookup.evidence.profile_store import evidence_depth
+    from softlookup.runtime.embedded import GGUF_SHA256, NAME
 
-    found = _estimate(options)
+    if options.max_context_tokens is not None:
+        raise UsageError("--max-context-tokens belongs to a FILE", "leave it out with --tokens")
+    request = _request(options, options.model, options.tokens)
+    weights = GGUF_SHA256 if options.model in (None, NAME) else ""
+    measured = measured_request(replace(request, evidence_layers=evidence_depth(weights, request.model.shape)), options)
+    found = estimate(measured.request)
     sys.stdout.write((json_line(found.to_dict()) if options.json else estimate_text(found)) + "\n")
-    for warning in found.warnings:
+    for warning in (*found.warnings, *measured.notices):
         sys.stderr.write(f"note: {printable_line(warning)}\n")
     return ExitCode.OK
 
 
-def _estimate(options: argparse.Namespace) -> CostEstimate:
+def _request(options: argparse.Namespace, model: str | None, tokens: int) -> PlanRequest:
+    """The request of the options; checks every number and name before a file is read."""
     from softlookup.cost.devices import find_device
     from softlookup.cost.dtypes import dtype_name
-    from softlookup.cost.estimate import estimate
     from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
     from softlookup.cost.model_source import find_model
-    from softlookup.cost.request import USUAL_ANSWER_TOKENS, PlanRequest
+    from softlookup.cost.request import MAX_SECONDS, USUAL_ANSWER_TOKENS, PlanRequest
 
-    if options.max_context_tokens is not None:
-        raise UsageError("--max-context-tokens belongs to a FILE", "leave it out with --tokens")
     kv_dtype = dtype_name(options.kv_dtype or "bf16")
-    return estimate(
-        PlanRequest(
-            find_model(options.model, options.weight_dtype),
-            options.tokens,
-            find_device(options.device or "auto"),
-            answer_tokens=USUAL_ANSWER_TOKENS if options.answer_tokens is None else options.answer_tokens,
-            questions=1 if options.questions is None else options.questions,
-            concurrency=1 if options.concurrency is None else options.concurrency,
-            engine=EnginePolicy(options.engine or "tensors"),
-            kv=KVDtypes(kv_dtype, kv_dtype),
-        )
+    return PlanRequest(
+        find_model(model, options.weight_dtype),
+        tokens,
+        find_device(options.device or "auto"),
+        answer_tokens=USUAL_ANSWER_TOKENS if options.answer_tokens is None else options.answer_tokens,
+        questions=1 if options.questions is None else options.questions,
+        concurrency=1 if options.concurrency is None else options.concurrency,
+        engine=EnginePolicy(options.engine or "tensors"),
+        kv=KVDtypes(kv_dtype, kv_dtype),
+        max_seconds=MAX_SECONDS if options.max_seconds is None else options.max_seconds,
+        max_context_tokens=options.max_context_tokens,
     )
 
 

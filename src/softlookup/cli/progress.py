@@ -16,6 +16,7 @@ _LABELS = {
     "calibrate": "running the question bank",
     "answer": "answering",
     "profile": "ranking planted questions",
+    "time": "timing the model",
 }
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from softlookup.evidence.answer import Answer, Citation, CoverageSummary
     from softlookup.runtime.load import ModelSource
-    from softlookup.session import OpenDocument
 
 
 _MOST_NOT_FED = 6
@@ -93,35 +92,6 @@ def _not_fed(clauses: Sequence[str], label: dict[str, str]) -> str:
     named = label["comma"].join(printable_line(clause) for clause in clauses[:_MOST_NOT_FED])
     more = label["comma"] + "..." if len(clauses) > _MOST_NOT_FED else ""
     return label["not_fed"].format(count=f"{len(clauses):,}", clauses=named + more)
-
-
-def plan_object(document: OpenDocument) -> dict[str, Any]:
-    """JSON of ``softlookup plan``."""
-    strategy, source = document.strategy, document.session.source
-    full = document.document.to_dict()
-    return {
-        "schema": 1,
-        "plan": {
-            "strategy": strategy.strategy, "reason": strategy.reason, "document_tokens": strategy.document_tokens,
-            "context_tokens": strategy.context_tokens, "window": strategy.window,
-        },
-        "document": {**full["document"], "clauses": len(full["clauses"]), "characters": full["characters"]},
-        "coverage": full["coverage"],
-        "model": {"name": source.name, "sha256": source.sha256},
-    }  # fmt: skip
-
-
-def plan_text(document: OpenDocument) -> str:
-    """Human form of ``softlookup plan``."""
-    strategy, source = document.strategy, document.session.source
-    lines = [f"Plan: {strategy.strategy}", *wrapped("  why: ", strategy.reason)]
-    lines.append(
-        f"  tokens: {strategy.document_tokens:,} in the document, {strategy.context_tokens:,} to read, "
-        f"window {strategy.window:,} ({printable_line(source.name)})"
-    )
-    if not document.document.coverage.complete:
-        lines.append("  part of the document could not be read: see `softlookup read`")
-    return "\n".join(lines)
 
 
 def model_object(source: ModelSource) -> dict[str, Any]:

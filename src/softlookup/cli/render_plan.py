@@ -7,78 +7,121 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from softlookup.cli.escape import printable_line
+from softlookup.cli.plan_labels import PLAN_LABELS
+from softlookup.cli.wrapping import columns, wrapped_wide
+from softlookup.cost.plan_texts import PlanLanguage, seconds_text
 
 if TYPE_CHECKING:
     from softlookup.cost.course import AccountLine
     from softlookup.cost.estimate import CostEstimate
     from softlookup.cost.figures import Figure
+    from softlookup.documents.model import Document
 
 _WIDTH = 110
 _KIND_COLUMN = 102
-_NAMES = {"full_context": "full context", "retrieval": "retrieval", "hybrid": "hybrid windows"}
+# the label of each column of figures, and its width
+_COLUMNS = (("first", 14), ("more", 12), ("memory", 10))
 
 
-def estimate_text(found: CostEstimate) -> str:
-    """The plan of a length: quantities with their kinds, strategies, decision."""
-    request, figures = found.request, found.figures
-    shape = request.model.shape
-    window = "unknown" if shape.context is None else f"{shape.context:,}"
-    several = f"{request.device.count} x " if request.device.count > 1 else ""
-    lines = [
-        f"{printable_line(shape.name)} on {several}{request.device.name}: {request.tokens:,} tokens, answers of "
-        f"{request.answer_tokens}, trained window {window}" + _engine(request.engine.name),
-        "",
-        *_quantities(found),
-        "",
-        *_strategy_table(found),
-        "",
-        *_wrapped(f"=> {found.decision.strategy}: ", found.decision.reason),
-        *_wrapped("   would help most: ", found.decision.change),
-    ]
-    if all(figure.kind != "measured" for figure in figures.values()):
-        lines.append("   seconds are priors from tables, with their interval in brackets: nothing was measured here")
+def estimate_text(found: CostEstimate, document: Document | None = None) -> str:
+    """The plan of a length or of ``document``: quantities with their kinds, strategies, decision.
+
+    In the language of the request, which is that of the document.
+    """
+    label = PLAN_LABELS[found.request.language]
+    lines = [*_title(found, document), "", *_quantities(found), "", *_strategy_table(found), ""]
+    strategy = found.decision.strategy
+    lines += _wrapped(label["choice"].format(strategy=strategy, name=label[strategy]), found.decision.reason)
+    lines += _wrapped(label["most"], found.decision.change)
+    if document is not None and not document.coverage.complete:
+        lines.append("   " + label["partly"])
+    if all(figure.kind != "measured" for figure in found.figures.values()):
+        lines.append(label["priors"])
     return "\n".join(lines)
 
 
+def _title(found: CostEstimate, document: Document | None) -> list[str]:
+    request, shape = found.request, found.request.model.shape
+    label = PLAN_LABELS[request.language]
+    several = f"{request.device.count} x " if request.device.count > 1 else ""
+    title = label["title"].format(
+        name=printable_line(shape.name), device=several + request.device.name, tokens=request.tokens,
+        answer=request.answer_tokens, window=label["unknown"] if shape.context is None else f"{shape.context:,}",
+    )  # fmt: skip
+    if request.engine.name != "tensors":
+        title += label["engine"].format(engine=request.engine.name)
+    if document is None:
+        return [title]
+    counted = found.figures.get("tokens")
+    tokens = label["counted"].format(tokens=request.tokens)
+    if counted is not None:
+        tokens = label["estimated"].format(tokens=request.tokens, low=int(counted.low), high=int(counted.high))
+    about = label["document"].format(
+        path=printable_line(document.source.path), clauses=len(document.clauses), references=len(document.references),
+        tokens=tokens,
+    )  # fmt: skip
+    return [*_wrapped("", about), *_wrapped("", title)]
+
+
 def _quantities(found: CostEstimate) -> list[str]:
-    figures, flops, intensity = found.figures, found.flops, found.intensity
+    label, figures = PLAN_LABELS[found.request.language], found.figures
     active = found.request.model.shape.active_parameters
-    parameters = f"{figures['parameters'].value:,} parameters"
+    parameters = label["parameters"].format(count=int(figures["parameters"].value))
     if active != figures["parameters"].value:
-        parameters += f", {active:,} active"
-    share = flops.attention / flops.total
-    prefill, decode, pool = figures["prefill_seconds"], figures["decode_ms_per_token"], found.pool
-    look = found.observation
-    return [
-        _line("weights", f"{quantity(figures['weight_bytes'].value, 'B')}, {parameters}", figures["weight_bytes"].kind),
-        _line("KV cache", f"{quantity(figures['kv_bytes'].value, 'B')}, {figures['kv_bytes_per_token'].value:,} B per "
-              "token in layers that keep all", figures["kv_bytes"].kind),
-        _line("scores", f"{quantity(figures['score_matrix_bytes'].value, 'B')} for one layer in fp16: never stored, "
-              "attention is fused", "exact"),
-        _line("prefill", f"{_span(prefill)}: {flops.linear:.3g} FLOP + {flops.attention:.3g} of causal attention "
-              f"({share:.0%}), {intensity.prefill_bound}-bound", prefill.kind),
-        _line("decode", f"{decode.value:.3g} ms/token ({decode.low:.3g}-{decode.high:.3g}): weights "
-              f"{quantity(found.traffic.weights, 'B')} + KV {quantity(found.traffic.kv, 'B')}; "
-              f"{intensity.decode:.2g} FLOP/B, ridge {intensity.ridge:.0f}", decode.kind),
-        _line("requests", f"{pool.requests.value:,} at once in {quantity(max(0.0, pool.available.value), 'B')} left "
-              f"for KV; one of up to {pool.longest.value:,} tokens", pool.requests.kind),
-        _line("observe", f"column sums {quantity(look.column_sums, 'B')}, 200 clauses from 256 rows "
-              f"{quantity(look.span_mass, 'B')}; all attention weights {quantity(look.weights, 'B')}", "exact"),
+        parameters += label["active"].format(count=active)
+    pool, look = found.pool, found.observation
+    rows = [
+        ("weights", _size(figures["weight_bytes"]) + label["comma"] + parameters, figures["weight_bytes"].kind),
+        ("cache", label["per_token"].format(
+            size=_size(figures["kv_bytes"]), bytes=int(figures["kv_bytes_per_token"].value)),
+         figures["kv_bytes"].kind),
+        ("scores", label["score_matrix"].format(size=_size(figures["score_matrix_bytes"])),
+         figures["score_matrix_bytes"].kind),
+        *_times(found),
+        ("requests", label["requests_line"].format(
+            count=int(figures["max_concurrency"].value), left=quantity(max(0.0, pool.available.value), "B"),
+            longest=int(pool.longest.value)), pool.requests.kind),
+        ("observe", label["observe_line"].format(
+            sums=quantity(look.column_sums, "B"), clauses=quantity(look.span_mass, "B"),
+            weights=quantity(look.weights, "B")), figures["score_matrix_bytes"].kind),
     ]  # fmt: skip
+    return [_line(label[name], text, label[kind]) for name, text, kind in rows]
+
+
+def _times(found: CostEstimate) -> list[tuple[str, str, str]]:
+    """Prefill and decode, each with what limits it."""
+    label, flops, intensity = PLAN_LABELS[found.request.language], found.flops, found.intensity
+    prefill, decode = found.figures["prefill_seconds"], found.figures["decode_ms_per_token"]
+    reading = label["prefill_line"].format(
+        span=_span(prefill, found.request.language), linear=flops.linear, attention=flops.attention,
+        share=flops.attention / flops.total, bound=label[intensity.prefill_bound],
+    )  # fmt: skip
+    writing = label["decode_line"].format(
+        value=decode.value, low=decode.low, high=decode.high, weights=quantity(found.traffic.weights, "B"),
+        cache=quantity(found.traffic.kv, "B"), intensity=intensity.decode, ridge=intensity.ridge,
+    )  # fmt: skip
+    return [("prefill", reading, prefill.kind), ("decode", writing, decode.kind)]
 
 
 def _strategy_table(found: CostEstimate) -> list[str]:
-    lines = [f"{'strategy':16}{'first answer':>14}{'each more':>12}{'memory':>10}   can lose"]
+    language = found.request.language
+    label = PLAN_LABELS[language]
+    heads = [_left(label["strategy"], 16), *(_right(label[name], width) for name, width in _COLUMNS)]
+    lines = ["".join(heads) + "   " + label["lose"]]
     for row in found.strategies:
-        mark = "*" if row.name == found.decision.strategy else " "
-        text = row.loses if not row.obstacle else f"not possible: {row.obstacle}"
-        first, more = seconds(row.first_answer.value), seconds(row.next_answer.value)
-        head = f"{_NAMES[row.name] + ' ' + mark:16}{first:>14}{more:>12}{quantity(row.memory.value, 'B'):>10}   "
-        lines += textwrap.wrap(text, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+        mark = " *" if row.name == found.decision.strategy else ""
+        text = row.loses if not row.obstacle else label["impossible"].format(obstacle=row.obstacle)
+        cells = (seconds_text(row.first_answer.value, language), seconds_text(row.next_answer.value, language),
+                 _size(row.memory))  # fmt: skip
+        head = _left(label[row.name] + mark, 16)
+        head += "".join(_right(cell, width) for cell, (_, width) in zip(cells, _COLUMNS, strict=True)) + "   "
+        lines += wrapped_wide(head, printable_line(text), _WIDTH, columns(head))
     questions = found.request.questions
     if questions > 1:
-        totals = [f"{_NAMES[row.name]} {seconds(row.total_seconds(questions))}" for row in found.strategies]
-        lines.append(f"{questions:,} questions: " + ", ".join(totals))
+        totals = [
+            f"{label[row.name]} {seconds_text(row.total_seconds(questions), language)}" for row in found.strategies
+        ]
+        lines.append(label["all_questions"].format(questions=questions) + label["comma"].join(totals))
     return lines
 
 
@@ -107,33 +150,33 @@ def quantity(value: float, unit: str) -> str:
                 return f"{value / factor:.3g} {name}" if value < 999.5 * factor else f"{value / factor:.0f} {name}"
         return f"{value:.0f} B"
     if unit == "s":
-        return seconds(value)
+        return seconds_text(value)
     if unit == "share":
         return f"{value:.0%}"
     number = f"{value:.3g}"
     return f"{number} {unit}" if unit in ("times", "FLOP/B") else number
 
 
-def seconds(value: float) -> str:
-    """Seconds as people say them: ms, s, min or h."""
-    if value < 0.1:
-        return f"{1e3 * value:.3g} ms"
-    if value < 120:
-        return f"{value:.3g} s"
-    return f"{value / 60:.3g} min" if value < 7200 else f"{value / 3600:.3g} h"
+def _size(figure: Figure) -> str:
+    return quantity(figure.value, "B")
 
 
-def _engine(name: str) -> str:
-    return "" if name == "tensors" else f", KV cache of {name}"
-
-
-def _span(figure: Figure) -> str:
-    return f"{seconds(figure.value)} ({seconds(figure.low)}-{seconds(figure.high)})"
+def _span(figure: Figure, language: PlanLanguage) -> str:
+    value, low, high = (seconds_text(each, language) for each in (figure.value, figure.low, figure.high))
+    return f"{value} ({low}-{high})"
 
 
 def _line(name: str, text: str, kind: str) -> str:
-    return f"{name:10}{text}".ljust(_KIND_COLUMN) + f"  [{kind}]"
+    return _left(_left(name, 10) + text, _KIND_COLUMN) + f"  [{kind}]"
+
+
+def _left(text: str, width: int) -> str:
+    return text + " " * max(0, width - columns(text))
+
+
+def _right(text: str, width: int) -> str:
+    return " " * max(0, width - columns(text)) + text
 
 
 def _wrapped(first: str, text: str) -> list[str]:
-    return textwrap.wrap(printable_line(text), _WIDTH, initial_indent=first, subsequent_indent=" " * 6) or [first]
+    return wrapped_wide(first, printable_line(text), _WIDTH, 6) or [first]

@@ -48,6 +48,18 @@ _REPORTS: dict[str, tuple[str, ...]] = {
     "rope.pairing": ("jzhang38/TinyLlama#24", "vllm-project/vllm#941"),
     "rope.theta": ("deepspeedai/DeepSpeed#8341",),
     "rope.scaling_ignored": ("Blaizzy/mlx-vlm#1710",),
+    "decode.position": ("Blaizzy/mlx-vlm#1983", "fla-org/flash-linear-attention#766"),
+    "leftpad.position": ("TransformerLensOrg/TransformerLens#1609", "unslothai/unsloth#3699"),
+    "leftpad.mask_ignored": ("huggingface/transformers#29029",),
+    "cache.write_position": ("waybarrios/vllm-mlx#311",),
+    "cache.unfilled_attended": ("huggingface/transformers#30414",),
+    "cache.ring_order": ("huggingface/transformers#37574", "Blaizzy/mlx-vlm#1715"),
+    "cache.crop_position": ("waybarrios/vllm-mlx#678",),
+    "cache.aliased": ("waybarrios/vllm-mlx#678", "ml-explore/mlx-lm#1776"),
+    "prefill_with_cache.causal_not_applied": ("Mikyx-1/TinyLLM#17",),
+    "chunk.mask_without_prefix": ("huggingface/candle#3743", "lablup/mlxcel#885"),
+    "window.chunk_over_attention": ("pytorch/executorch#21857",),
+    "kv_quant.scale_axis": ("vllm-project/vllm#49716",),
     "rope.low_precision": ("huggingface/transformers#29285", "huggingface/candle#3520"),
 }
 

@@ -1,23 +1,29 @@
-"""Which strategy, why, after how many questions full context pays, and the one change that would help most."""
+"""The choice of a strategy in words: why, after how many questions full context pays, and what would help most."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from softlookup.cost.kv_cache import KVDtypes, sequence_bytes
+from softlookup.cost.changes import change_that_helps
+from softlookup.cost.choice import Chosen, break_even, by_name, choose
+from softlookup.cost.plan_texts import say, seconds_text
 from softlookup.cost.pool import Pool
 from softlookup.cost.request import PlanRequest
-from softlookup.cost.seconds import weights_read
-from softlookup.cost.strategies import StrategyCost, StrategyName
+from softlookup.cost.strategies import STRATEGIES, StrategyCost
+from softlookup.cost.strategy import StrategyName
+from softlookup.errors import CapacityError, UsageError
+
+AskedStrategy = StrategyName | Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The choice; ``break_even``: questions from which full context takes less time than retrieval, None for never."""
 
-    strategy: StrategyName | Literal["none"]
+    strategy: Chosen
     reason: str
     break_even: float | None
     change: str
@@ -28,81 +34,72 @@ class Decision:
                 "change": self.change}  # fmt: skip
 
 
-def decide(request: PlanRequest, pool: Pool, rows: Sequence[StrategyCost]) -> Decision:
-    """Full context where it is possible, since it loses nothing; then hybrid, which sees everything; then retrieval.
+def decide(
+    request: PlanRequest, pool: Pool, rows: Sequence[StrategyCost], strategy: AskedStrategy = "auto"
+) -> Decision:
+    """What :func:`softlookup.cost.choice.choose` chooses, or ``strategy`` where one is asked for.
 
-    "none" when nothing is possible on the device with this model.
+    Raises ``CapacityError`` with the figures when that one is not possible, ``UsageError`` for an unknown name.
     """
-    full, retrieval, hybrid = (next(row for row in rows if row.name == name)
-                               for name in ("full_context", "retrieval", "hybrid"))  # fmt: skip
-    crossing = break_even(full, retrieval)
-    if not full.obstacle:
-        fits = f"the {request.tokens:,} tokens fit window and memory, and nothing is lost"
-        reason = f"{fits}; {_versus(crossing)}"
-        return Decision("full_context", reason, crossing, _change(request, pool, full))
-    if not hybrid.obstacle:
-        reason = f"full context is not possible: {full.obstacle}; overlapping windows see every token"
-        return Decision("hybrid", reason, crossing, _change(request, pool, full))
-    if not retrieval.obstacle:
-        reason = f"full context is not possible: {full.obstacle}; neither is hybrid: {hybrid.obstacle}"
-        return Decision("retrieval", reason, crossing, _change(request, pool, full))
-    reason = f"no strategy runs {request.model.shape.name} on {request.device.name}: {retrieval.obstacle}"
-    return Decision("none", reason, crossing, "a smaller or quantised model, or a device with more memory")
+    chosen = choose(request, rows) if strategy == "auto" else _asked(rows, strategy)
+    full, retrieval, _ = by_name(rows)
+    reason = _reason(request, rows, chosen)
+    if strategy != "auto":
+        reason = say(request.language, "join").join((say(request.language, "asked"), _facts(request, rows, chosen)))
+    return Decision(chosen, reason, break_even(full, retrieval), change_that_helps(request, pool, rows, chosen))
 
 
-def break_even(full: StrategyCost, retrieval: StrategyCost) -> float | None:
-    """Q* = P_full / (each retrieved answer - each further answer on the full context); None: never on time."""
-    saved = retrieval.next_answer.value - full.next_answer.value
-    if saved <= 0:
-        return None
-    return (full.first_answer.value - full.next_answer.value) / saved
+def _asked(rows: Sequence[StrategyCost], strategy: AskedStrategy) -> StrategyName:
+    for row in rows:
+        if row.name == strategy:
+            if row.obstacle:
+                others = [other.name for other in rows if not other.obstacle]
+                remedy = f"use {' or '.join(others)}" if others else "use a smaller model or a device with more memory"
+                raise CapacityError(f"{strategy} is not possible: {row.obstacle}", remedy)
+            return row.name
+    names = ", ".join(("auto", *STRATEGIES))
+    raise UsageError(f"the strategy {strategy!r} is not known", f"use one of {names}")
 
 
-def _versus(crossing: float | None) -> str:
+def _reason(request: PlanRequest, rows: Sequence[StrategyCost], chosen: Chosen) -> str:
+    language = request.language
+    full, retrieval, hybrid = by_name(rows)
+    parts = [] if chosen in ("full_context", "none") else [say(language, "no_full", obstacle=full.obstacle)]
+    limit = {"seconds": seconds_text(hybrid.first_answer.value, language),
+             "limit": seconds_text(request.max_seconds, language)}  # fmt: skip
+    if chosen == "none":
+        device, name = request.device.name, request.model.shape.name
+        return say(language, "none", name=name, device=device, obstacle=retrieval.obstacle)
+    if chosen == "retrieval":
+        slow = say(language, "slow", **limit)
+        parts.append(say(language, "no_hybrid", obstacle=hybrid.obstacle) if hybrid.obstacle else slow)
+        parts.append(say(language, "retrieves"))
+    elif chosen == "hybrid" and hybrid.first_answer.value > request.max_seconds and not retrieval.obstacle:
+        parts.append(say(language, "slow_but_pays", **limit))
+    elif chosen == "hybrid" and hybrid.first_answer.value > request.max_seconds:
+        parts.append(say(language, "too_slow_alone", obstacle=retrieval.obstacle, **limit))
+    elif chosen == "hybrid":
+        parts.append(say(language, "sees_all", **limit))
+    return say(language, "join").join([*parts, _facts(request, rows, chosen)]).removesuffix(say(language, "join"))
+
+
+def _facts(request: PlanRequest, rows: Sequence[StrategyCost], chosen: Chosen) -> str:
+    """Figures that count for the choice: what full context is worth beside retrieval, and all questions together."""
+    language = request.language
+    full, retrieval, hybrid = by_name(rows)
+    parts = []
+    if chosen == "full_context":
+        parts += [say(language, "fits", tokens=request.tokens), _versus(request, break_even(full, retrieval))]
+    if request.questions > 1 and chosen in ("full_context", "hybrid") and not retrieval.obstacle:
+        own = full if chosen == "full_context" else hybrid
+        mine, retrieved = (seconds_text(row.total_seconds(request.questions), language) for row in (own, retrieval))
+        parts.append(say(language, "totals", questions=request.questions, chosen=mine, retrieval=retrieved))
+    return say(language, "join").join(parts)
+
+
+def _versus(request: PlanRequest, crossing: float | None) -> str:
     if crossing is None:
-        return "on time alone retrieval wins for any number of questions"
-    if crossing < 1:
-        return "it is also faster than retrieval from the first question"
-    return f"it is faster than retrieval from {crossing:,.0f} questions on"
-
-
-def _change(request: PlanRequest, pool: Pool, full: StrategyCost) -> str:
-    """One line: what would make full context possible, or else the answers faster."""
-    if not request.fits_window:
-        return f"a model trained for {request.tokens + request.reserved:,} tokens could read the whole document at once"
-    smaller = _smaller_caches(request)
-    if full.obstacle:
-        left = max(0.0, pool.available.value)
-        for text, needed in smaller:
-            if needed * request.concurrency <= left:
-                return f"{text}: the whole document would fit"
-        length = request.tokens + request.question_tokens + request.answer_tokens
-        needed = request.concurrency * sequence_bytes(request.model.shape, length, request.kv, request.engine)
-        missing = (needed - pool.available.value) / request.utilisation
-        return f"{missing / 1e9:.2g} GB more memory: the whole document would fit"
-    weights = weights_read(request.model.shape, bytes_per_weight=request.model.bytes_per_weight)
-    now = sequence_bytes(request.model.shape, request.tokens, request.kv, request.engine)
-    if smaller and now - smaller[-1][1] > weights / 2:
-        text, needed = min(smaller, key=lambda item: item[1])
-        gain = (weights + now) / (weights + needed)
-        return f"{text}: {gain:.2g} times faster decoding, {now / needed:.2g} times as many requests"
-    if request.questions == 1 and full.first_answer.value > 3 * full.next_answer.value:
-        return "ask several questions in one run: the document is read once for all of them"
-    return "weights of 8 or 4 bits: they are most of what a decoded token reads"
-
-
-def _smaller_caches(request: PlanRequest) -> list[tuple[str, int]]:
-    """(what to change, KV bytes then), in the order in which they are least trouble."""
-    shape, found = request.model.shape, []
-    if request.kv.key in ("bf16", "f16", "f32"):
-        eight = KVDtypes("fp8", "fp8", request.kv.state)
-        found.append(("KV in 8 bits", sequence_bytes(shape, request.tokens, eight, request.engine)))
-    grouped = tuple(
-        replace(layer, kv_heads=8) if layer.kind == "full" and layer.kv_heads == layer.query_heads > 8
-        and layer.query_heads % 8 == 0 else layer
-        for layer in shape.layers
-    )  # fmt: skip
-    if grouped != shape.layers:
-        bytes_ = sequence_bytes(replace(shape, layers=grouped), request.tokens, request.kv, request.engine)
-        found.append(("a model with 8 KV heads (GQA)", bytes_))
-    return found
+        return say(request.language, "never")
+    if crossing <= 1:
+        return say(request.language, "at_once")
+    return say(request.language, "break_even", crossing=math.ceil(crossing))

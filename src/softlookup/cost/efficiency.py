@@ -8,9 +8,28 @@ another by 5 to 19 %, so they are kept per device and engine. Everything else is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from softlookup.cost.devices import Device, DeviceClass
+from softlookup.cost.figures import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What timings on this machine add to shares of its rates.
+
+    ``kv``: share of the bandwidth at which a cache is read, beside that of weights. ``width`` and ``decode_width``:
+    half-widths of the intervals; that of decoding widens beyond ``longest_kv`` bytes. ``same_model``: the timings are
+    of this very model; else no lower limit but the hardware's is known. ``observed``: shares (linear, attention) of the
+    peak that observed rows behind a cache reach.
+    """
+
+    kv: float
+    width: float
+    decode_width: float
+    longest_kv: float
+    same_model: bool
+    observed: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +49,25 @@ class Efficiency:
     source: str
     fixed_seconds: float = 0.0
     longest: int | None = None
+    timed: Timed | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """How the shares are known."""
+        return "prior" if self.timed is None else "measured"
+
+    @property
+    def of_observed_rows(self) -> Efficiency:
+        """The same for rows behind a cache whose attention is looked at, where these were timed."""
+        if self.timed is None or self.timed.observed is None:
+            return self
+        linear, attention = self.timed.observed
+        return replace(self, linear=linear, attention=attention)
 
     @property
     def stretch(self) -> float:
         """Relative half-width of a prefill's interval inside the lengths of a series."""
-        return 0.15
+        return 0.15 if self.timed is None else self.timed.width
 
     def limits(self, tokens: int) -> tuple[float, float]:
         """Factors on the prefill's seconds, for a series: wider by 5 % per doubling beyond its longest timing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from softlookup.cost.decision import Decision, decide
+from softlookup.cost.decision import AskedStrategy, Decision, decide
 from softlookup.cost.figures import Figure, exact
 from softlookup.cost.flops import Flops, crossover_tokens, model_flops, score_count
 from softlookup.cost.kv_cache import (
@@ -16,10 +16,12 @@ from softlookup.cost.kv_cache import (
     state_bytes,
 )
 from softlookup.cost.memory import Observation, logits_bytes, observation, score_chunk_bytes, score_matrix_bytes
+from softlookup.cost.plan_texts import say
 from softlookup.cost.pool import Pool, pool_of
 from softlookup.cost.request import PlanRequest, window_line
 from softlookup.cost.seconds import DecodeTraffic, bound_by, sum_figure, weights_read
-from softlookup.cost.strategies import StrategyCost, decode_milliseconds, prefill_seconds, strategy_costs
+from softlookup.cost.steps import decode_milliseconds, prefill_seconds
+from softlookup.cost.strategies import StrategyCost, strategy_costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class CostEstimate:
     decision: Decision
     figures: dict[str, Figure]
     warnings: tuple[str, ...]
+
+    @property
+    def chosen(self) -> StrategyCost | None:
+        """The row of the decision, None when nothing is possible."""
+        return next((row for row in self.strategies if row.name == self.decision.strategy), None)
 
     def to_dict(self) -> dict[str, Any]:
         """The estimate for JSON: plain numbers, and under ``figures`` the kind, interval and formula of each."""
@@ -85,8 +92,11 @@ class CostEstimate:
         }  # fmt: skip
 
 
-def estimate(request: PlanRequest) -> CostEstimate:
-    """The estimate. That nothing fits the device is a result, not an error: the decision says so."""
+def estimate(request: PlanRequest, strategy: AskedStrategy = "auto") -> CostEstimate:
+    """The estimate. That nothing fits the device is a result, not an error: the decision says so.
+
+    Raises ``CapacityError`` when a ``strategy`` that is asked for is not possible.
+    """
     shape, tokens = request.model.shape, request.tokens
     pool = pool_of(request)
     rows = strategy_costs(request, pool)
@@ -95,7 +105,8 @@ def estimate(request: PlanRequest) -> CostEstimate:
     flops, decode_flops = model_flops(shape, tokens), model_flops(shape, 1, tokens)
     return CostEstimate(
         request, flops, decode_flops, traffic, _intensity(request, flops, decode_flops, traffic), pool,
-        observation(shape, tokens), rows, decide(request, pool, rows), _figures(request, flops, pool),
+        observation(shape, tokens), rows, decide(request, pool, rows, strategy),
+        _figures(request, flops, pool),
         tuple(_warnings(request)),
     )  # fmt: skip
 
@@ -161,5 +172,6 @@ def _engine(request: PlanRequest) -> str:
 
 
 def _warnings(request: PlanRequest) -> list[str]:
-    found = [] if request.fits_window else [f"{window_line(request)}; full context is not offered"]
+    line = "" if request.fits_window else window_line(request)
+    found = [say(request.language, "not_offered", line=line)] if line else []
     return [*found, *request.model.shape.notes]

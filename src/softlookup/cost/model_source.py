@@ -48,6 +48,11 @@ def find_model(name: str | None = None, dtype: str | None = None) -> CostModel:
     return _from_shape(preset_shape(base), dtype or quantisation, "preset")
 
 
+def stored_as(model: CostModel, dtype: str) -> CostModel:
+    """The same model with its weights in another storage type."""
+    return _from_shape(model.shape, dtype, model.origin)
+
+
 def _split(name: str) -> tuple[str, str | None]:
     """A preset's name without a storage type at its end: "SmolLM2-135M-Instruct-Q4_1" is q4_1."""
     match = re.fullmatch(r"(.+?)[-_.:](q\d[\w]*|iq\d[\w]*|f16|f32|bf16|fp16|fp32|fp8|mxfp4)", name, re.IGNORECASE)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from softlookup.cost.devices import Device, find_device
 from softlookup.cost.efficiency import Efficiency, efficiency_of
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
 from softlookup.cost.model_source import CostModel
-from softlookup.cost.shapes import MAX_TOKENS
+from softlookup.cost.plan_texts import PlanLanguage, say
+from softlookup.cost.shapes import MAX_TOKENS, ModelShape
 from softlookup.cost.strategy import RESERVED_TOKENS
 from softlookup.errors import CapacityError, UsageError
 
@@ -16,10 +17,18 @@ from softlookup.errors import CapacityError, UsageError
 USUAL_ANSWER_TOKENS = 80
 # a question with the words around it; RESERVED_TOKENS leaves room for a longer one
 QUESTION_TOKENS = 64
+# the bank of `softlookup ask` (`evidence/question_bank.py`): its questions, and the tokens of all of them where nobody
+# counts them: between those of the English and the Chinese list
+BANK_QUESTIONS = 55
+BANK_TOKENS = 900
+# a first answer that takes longer than this is not waited for: half an hour
+MAX_SECONDS = 1800.0
 # half of what caches are sized for: question and answer come on top
 _MAX_DOCUMENT_TOKENS = MAX_TOKENS // 2
 _MAX_ANSWER_TOKENS = 1 << 20
 _MAX_QUESTIONS = 10**9
+# a hundred years: beyond, a number is a slip
+_MAX_LIMIT_SECONDS = 3_200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,10 @@ class PlanRequest:
     """A document of ``tokens``, asked ``questions`` times with answers of ``answer_tokens``.
 
     ``concurrency``: requests that have to run at once. ``utilisation``: share of the device's memory that may be used.
+    ``evidence_layers``: layers up to which evidence is read, None for all; ``bank_questions`` of ``bank_tokens`` in all
+    run once on every context that is read (0 tokens: none). ``max_seconds``: longest wait for a first answer by hybrid.
+    ``max_context_tokens``: document tokens that may be read at most. ``language``: of the words of the plan.
+    ``measured``: shares that were timed on ``device``.
     Raises ``UsageError`` for numbers that are negative or absurd.
     """
 
@@ -40,6 +53,13 @@ class PlanRequest:
     kv: KVDtypes = field(default_factory=KVDtypes)
     question_tokens: int = QUESTION_TOKENS
     utilisation: float = 0.9
+    evidence_layers: int | None = None
+    bank_questions: int = BANK_QUESTIONS
+    bank_tokens: int = BANK_TOKENS
+    max_seconds: float = MAX_SECONDS
+    max_context_tokens: int | None = None
+    language: PlanLanguage = "en"
+    measured: Efficiency | None = None
 
     def __post_init__(self) -> None:
         for value, most, name in (
@@ -47,6 +67,11 @@ class PlanRequest:
             (self.answer_tokens, _MAX_ANSWER_TOKENS, "--answer-tokens"),
             (self.questions, _MAX_QUESTIONS, "--questions"),
             (self.concurrency, 1_000_000, "--concurrency"),
+            (self.max_seconds, _MAX_LIMIT_SECONDS, "--max-seconds"),
+            (_or_one(self.evidence_layers), len(self.model.shape.layers), "evidence_layers"),
+            (_or_one(self.max_context_tokens), _MAX_DOCUMENT_TOKENS, "--max-context-tokens"),
+            (self.bank_tokens + 1, 1 << 20, "bank_tokens"),
+            (self.bank_questions, 1 << 20, "bank_questions"),
         ):
             if not 1 <= value <= most:
                 raise UsageError(f"{name} must lie between 1 and {most:,}, got {value:,}", "correct the number")
@@ -55,7 +80,9 @@ class PlanRequest:
 
     @property
     def efficiency(self) -> Efficiency:
-        """Shares of the device's rates under the engine."""
+        """Shares of the device's rates under the engine: measured ones (``calibrated``), else from the tables."""
+        if self.measured is not None:
+            return self.measured
         name = self.engine.name
         return efficiency_of(self.device, "" if name == "tensors" else name)
 
@@ -66,14 +93,27 @@ class PlanRequest:
 
     @property
     def room(self) -> int | None:
-        """Document tokens that the trained window holds; None when the window is unknown."""
+        """Document tokens that trained window and ``max_context_tokens`` allow; None when the window is unknown."""
         context = self.model.shape.context
-        return None if context is None else context - self.reserved
+        limits = [] if context is None else [context - self.reserved]
+        limits += [] if self.max_context_tokens is None else [self.max_context_tokens]
+        return min(limits, default=None)
+
+    @property
+    def evidence_shape(self) -> ModelShape:
+        """The model up to the last evidence layer; what is counted or stored of the whole model is not."""
+        shape = self.model.shape
+        depth = len(shape.layers) if self.evidence_layers is None else self.evidence_layers
+        return replace(shape, layers=shape.layers[:depth], counted=None)
 
     @property
     def fits_window(self) -> bool:
         """Whether the whole document, a question and an answer fit the trained window."""
         return self.room is None or self.tokens <= self.room
+
+
+def _or_one(value: int | None) -> int:
+    return 1 if value is None else value
 
 
 def require_window(request: PlanRequest) -> None:
@@ -83,9 +123,9 @@ def require_window(request: PlanRequest) -> None:
 
 
 def window_line(request: PlanRequest) -> str:
-    """The figures of a document that exceeds the window."""
-    context = request.model.shape.context or 0
-    return (
-        f"{request.tokens:,} tokens beside {request.reserved:,} for question and answer exceed the trained window of "
-        f"{context:,} ({request.model.shape.name})"
-    )
+    """The figures of a document that exceeds the window, or the limit that was asked for."""
+    limit, context = request.max_context_tokens, request.model.shape.context
+    values = {"tokens": request.tokens, "reserved": request.reserved, "name": request.model.shape.name}
+    if limit is not None and request.tokens > limit and (context is None or limit < context - request.reserved):
+        return say(request.language, "over_limit", limit=limit, **values)
+    return say(request.language, "over_window", window=context or 0, **values)

@@ -1,25 +1,31 @@
 """The three ways to read one document, each with its seconds, memory and what it can lose. No decision here.
 
 Full context: one prefill, kept for further questions. Retrieval: a new short context per question. Hybrid: windows of
-the trained length see every token, their best passages form a short final context.
+the trained length see every token, their best passages form a short final context. On every context that is read the
+off-topic bank runs once, up to the last evidence layer: it says how much attention a question without an answer draws.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
 from softlookup.cost.figures import Figure, exact
-from softlookup.cost.flops import model_flops
 from softlookup.cost.kv_cache import sequence_bytes
+from softlookup.cost.losses import Loss
+from softlookup.cost.plan_texts import say
 from softlookup.cost.pool import Pool
 from softlookup.cost.request import PlanRequest, window_line
-from softlookup.cost.seconds import DecodeTraffic, decode_figure, prefill_figure, sum_figure, weights_read
+from softlookup.cost.seconds import sum_figure
+from softlookup.cost.steps import bank_seconds, decode_milliseconds, prefill_seconds, suffix_seconds
+from softlookup.cost.strategy import FINAL_CONTEXT_TOKENS, LEAST_WINDOW_TOKENS, StrategyName
 
-StrategyName = Literal["full_context", "retrieval", "hybrid"]
-# eight blocks of 4,096 tokens, the course page's example; a quarter of a shorter document
+STRATEGIES: tuple[StrategyName, ...] = ("full_context", "retrieval", "hybrid")
+# eight blocks of 4,096 tokens, the course page's example; a quarter of a shorter document, but not less than what finds
+# most (a context of 7,400 tokens holds every piece of .80 of the answers, one of 4,000 of .62: docs/evidence.md)
 MAX_RETRIEVED_TOKENS = 32_768
+_USUAL_RETRIEVED_TOKENS = 8_192
 _MIN_RETRIEVED_TOKENS = 2_048
 # share of a window that repeats the end of the one before, so that no passage is cut at both
 _OVERLAP = 8
@@ -30,6 +36,9 @@ class StrategyCost:
     """One row of the plan. ``obstacle``: why it cannot run here ("" when it can).
 
     ``seen``: document tokens that the model reads at all; ``fed``: those of the context that it answers from.
+    ``windows``: how many windows hybrid reads, and ``window_tokens`` how long they are; 1 and ``fed`` otherwise.
+    ``loss``: what the document at hand loses, None for a plan of a length alone. ``reading``: seconds of reading the
+    document, or its windows, without bank and question; ``final``: those of reading hybrid's final context.
     """
 
     name: StrategyName
@@ -40,9 +49,14 @@ class StrategyCost:
     seen: int
     fed: int
     obstacle: str = ""
+    windows: int = 1
+    window_tokens: int = 0
+    loss: Loss | None = None
+    reading: Figure = field(default_factory=lambda: exact(0.0, "s"))
+    final: Figure = field(default_factory=lambda: exact(0.0, "s"))
 
     def total_seconds(self, questions: int) -> float:
-        """All questions."""
+        """All questions, asked in one run."""
         return self.first_answer.value + (questions - 1) * self.next_answer.value
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,18 +64,31 @@ class StrategyCost:
         return {
             "name": self.name, "first_answer_seconds": self.first_answer.value,
             "next_answer_seconds": self.next_answer.value, "memory_bytes": int(self.memory.value), "loses": self.loses,
-            "tokens_seen": self.seen, "tokens_fed": self.fed, "possible": not self.obstacle, "obstacle": self.obstacle,
+            "loss": None if self.loss is None else self.loss.to_dict(),
+            "tokens_seen": self.seen, "tokens_fed": self.fed, "windows": self.windows,
+            "window_tokens": self.window_tokens or self.fed, "possible": not self.obstacle, "obstacle": self.obstacle,
             "figures": {
                 "first_answer_seconds": self.first_answer.to_dict(), "next_answer_seconds": self.next_answer.to_dict(),
-                "memory_bytes": self.memory.to_dict(),
+                "memory_bytes": self.memory.to_dict(), "reading_seconds": self.reading.to_dict(),
             },
         }  # fmt: skip
 
 
 def retrieved_tokens(request: PlanRequest) -> int:
-    """Document tokens of a retrieved context: a quarter, from 2,048 to 32,768, and what window and document hold."""
-    wanted = min(MAX_RETRIEVED_TOKENS, max(_MIN_RETRIEVED_TOKENS, request.tokens // 4), request.tokens)
+    """Document tokens of a retrieved context: a quarter, from 8,192 to 32,768, and what window and document hold."""
+    wanted = min(MAX_RETRIEVED_TOKENS, max(_USUAL_RETRIEVED_TOKENS, request.tokens // 4), request.tokens)
     return wanted if request.room is None else max(1, min(wanted, request.room))
+
+
+def final_tokens(request: PlanRequest) -> int:
+    """Document tokens of hybrid's final context: those of ``softlookup ask``, and what window and document hold."""
+    wanted = min(FINAL_CONTEXT_TOKENS, request.tokens)
+    return wanted if request.room is None else max(1, min(wanted, request.room))
+
+
+def window_step(room: int) -> int:
+    """Tokens from the start of a window to the start of the next: seven eighths of ``room``."""
+    return max(1, room - room // _OVERLAP)
 
 
 def window_count(tokens: int, room: int) -> int:
@@ -72,43 +99,16 @@ def window_count(tokens: int, room: int) -> int:
     """
     if tokens <= room:
         return 1
-    return 1 + math.ceil((tokens - room) / max(1, room - room // _OVERLAP))
+    return 1 + math.ceil((tokens - room) / window_step(room))
 
 
-def window_length(tokens: int, room: int) -> int:
-    """Length of each of these windows when they are equally long."""
-    count = window_count(tokens, room)
-    return min(room, math.ceil((tokens + (count - 1) * (room // _OVERLAP)) / count))
+def last_window(tokens: int, room: int) -> int:
+    """Tokens of the last of these windows; the others have ``room``.
 
-
-def prefill_seconds(request: PlanRequest, tokens: int, cached: int = 0) -> Figure:
-    """Seconds of ``tokens`` behind ``cached`` ones: their FLOPs, or one reading of the weights where that is longer."""
-    shape, model = request.model.shape, request.model
-    compute = prefill_figure(
-        model_flops(shape, tokens, cached), tokens + cached, request.device, request.efficiency, model.dtype
-    )
-    weights = weights_read(shape, bytes_per_weight=model.bytes_per_weight, batch=tokens)
-    reading = decode_figure(DecodeTraffic(weights, 0), len(shape.layers), request.device, request.efficiency)
-    return max(compute, sum_figure([(1e-3, reading)], "s", "one reading of the weights"), key=lambda each: each.value)
-
-
-def decode_milliseconds(request: PlanRequest, tokens: int, batch: int = 1) -> Figure:
-    """Milliseconds per token of an answer behind ``tokens``, in the middle of the answer.
-
-    ``batch`` requests that decode together read the weights once and a cache each.
+    >>> last_window(15_001, 8_000), last_window(5_000, 8_000)
+    (1001, 5000)
     """
-    shape = request.model.shape
-    length = tokens + request.answer_tokens // 2
-    weights = weights_read(shape, bytes_per_weight=request.model.bytes_per_weight, batch=batch)
-    traffic = DecodeTraffic(weights, batch * sequence_bytes(shape, length, request.kv, request.engine))
-    return decode_figure(traffic, len(shape.layers), request.device, request.efficiency)
-
-
-def suffix_seconds(request: PlanRequest, cached: int) -> Figure:
-    """A question behind a cached document: its FLOPs, or one pass over weights and cache, whichever takes longer."""
-    compute = prefill_seconds(request, request.question_tokens, cached)
-    one_pass = sum_figure([(1e-3, decode_milliseconds(request, cached))], "s", "one pass over weights and KV")
-    return max(compute, one_pass, key=lambda figure: figure.value)
+    return tokens - (window_count(tokens, room) - 1) * window_step(room)
 
 
 def strategy_costs(request: PlanRequest, pool: Pool) -> tuple[StrategyCost, ...]:
@@ -121,82 +121,127 @@ def _answer(request: PlanRequest, tokens: int) -> tuple[float, Figure]:
     return 1e-3 * request.answer_tokens, decode_milliseconds(request, tokens, request.concurrency)
 
 
-def _memory(request: PlanRequest, pool: Pool, tokens: int) -> Figure:
+def _context_parts(request: PlanRequest, tokens: int) -> list[tuple[float, Figure]]:
+    """Reading a context and answering from it: prefill + bank + question + answer."""
+    return [
+        (1.0, prefill_seconds(request, tokens)),
+        (1.0, bank_seconds(request, tokens)),
+        (1.0, suffix_seconds(request, tokens)),
+        _answer(request, tokens),
+    ]
+
+
+def _cache_bytes(request: PlanRequest, tokens: int, *, evidence: bool = False) -> int:
+    """Cache of one request; of the layers up to the last evidence layer for a window that is only looked at."""
+    shape = request.evidence_shape if evidence else request.model.shape
+    length = tokens + request.question_tokens + (0 if evidence else request.answer_tokens)
+    return sequence_bytes(shape, length, request.kv, request.engine)
+
+
+def _memory(request: PlanRequest, pool: Pool, cache: int) -> Figure:
     """Weights, the cache of one request, and workspace."""
-    length = tokens + request.question_tokens + request.answer_tokens
-    cache = sequence_bytes(request.model.shape, length, request.kv, request.engine)
     parts = [(1.0, request.model.weight_bytes), (1.0, exact(cache, "B")), (1.0, pool.workspace)]
     return sum_figure(parts, "B", "weights + KV + workspace")
 
 
-def _too_large(request: PlanRequest, pool: Pool, tokens: int) -> str:
-    """Why ``concurrency`` requests of ``tokens`` do not fit, "" when they do."""
-    length = tokens + request.question_tokens + request.answer_tokens
-    needed = request.concurrency * sequence_bytes(request.model.shape, length, request.kv, request.engine)
-    left = max(0.0, pool.available.value)
+def _too_large(request: PlanRequest, pool: Pool, cache: int) -> str:
+    """Why ``concurrency`` requests with a cache of ``cache`` bytes do not fit, "" when they do."""
+    needed, left = request.concurrency * cache, max(0.0, pool.available.value)
     if needed <= left:
         return ""
-    several = f" for {request.concurrency} requests" if request.concurrency > 1 else ""
-    return f"its KV needs {needed / 1e9:.3g} GB{several}, {request.device.name} leaves {left / 1e9:.3g} GB"
+    count = request.concurrency
+    several = say(request.language, "several", count=count) if count > 1 else ""
+    return say(
+        request.language, "over_memory", needed=needed / 1e9, several=several, device=request.device.name,
+        left=left / 1e9,
+    )  # fmt: skip
 
 
 def _full(request: PlanRequest, pool: Pool) -> StrategyCost:
+    """First: prefill of T + bank + question + answer. Next: question behind the kept prefix + answer."""
     tokens = request.tokens
-    suffix, answer = suffix_seconds(request, tokens), _answer(request, tokens)
-    obstacle = _too_large(request, pool, tokens) if request.fits_window else window_line(request)
+    parts, cache = _context_parts(request, tokens), _cache_bytes(request, tokens)
+    obstacle = _too_large(request, pool, cache) if request.fits_window else window_line(request)
     return StrategyCost(
         "full_context",
-        sum_figure([(1.0, prefill_seconds(request, tokens)), (1.0, suffix), answer], "s", "prefill, question, answer"),
-        sum_figure([(1.0, suffix), answer], "s", "question behind the kept prefix + answer"),
-        _memory(request, pool, tokens),
-        "nothing", tokens, tokens, obstacle,
+        sum_figure(parts, "s", "prefill + bank + question + answer"),
+        sum_figure(parts[2:], "s", "question behind the kept prefix + answer"),
+        _memory(request, pool, cache),
+        say(request.language, "lose_nothing"), tokens, tokens, obstacle, reading=parts[0][1],
     )  # fmt: skip
 
 
 def _retrieval(request: PlanRequest, pool: Pool) -> StrategyCost:
-    fed = retrieved_tokens(request)
-    first = sum_figure(
-        [(1.0, prefill_seconds(request, fed + request.question_tokens)), _answer(request, fed)], "s",
-        "prefill of the retrieved context + answer",
+    """Every answer: prefill of the retrieved context + bank + question + answer, since each needs other clauses."""
+    fed = _held(request, pool, retrieved_tokens(request))
+    parts = _context_parts(request, fed)
+    first = sum_figure(parts, "s", "prefill of the retrieved context + bank + question + answer")
+    unread, cache = request.tokens - fed, _cache_bytes(request, fed)
+    key = "lose_retrieval" if unread else "lose_retrieval_nothing"
+    return StrategyCost(
+        "retrieval", first, first, _memory(request, pool, cache),
+        say(request.language, key, unread=unread, tokens=request.tokens), fed, fed,
+        no_room(request) or _too_large(request, pool, cache), reading=parts[0][1],
     )  # fmt: skip
-    unread = request.tokens - fed
-    loses = "nothing: the whole document is retrieved" if not unread else (
-        f"{unread:,} of {request.tokens:,} tokens are never read; references and definitions among them are missing "
-        "unless the closure adds them"
-    )  # fmt: skip
-    obstacle = _no_room(request) or _too_large(request, pool, fed)
-    return StrategyCost("retrieval", first, first, _memory(request, pool, fed), loses, fed, fed, obstacle)
 
 
 def _hybrid(request: PlanRequest, pool: Pool) -> StrategyCost:
-    """Windows are read once and kept; a question passes each and then reads the best passages."""
-    fed = retrieved_tokens(request)
-    room = request.tokens if request.room is None else max(1, min(request.room, request.tokens))
-    # shorter windows where memory holds no longer ones, as long as they exceed the final context
-    held = int(pool.longest.value) // request.concurrency - request.question_tokens - request.answer_tokens
-    room = min(room, max(held, fed, 1))
-    windows = window_count(request.tokens, room)
-    length = window_length(request.tokens, room)
-    final = [(1.0, prefill_seconds(request, fed + request.question_tokens)), _answer(request, fed)]
-    question = [(float(windows), suffix_seconds(request, length)), *final]
-    reading = (float(windows), prefill_seconds(request, length))
-    loses = (
-        f"no token is unseen; the answer itself reads {fed:,} of {request.tokens:,} tokens, with links between the "
-        f"{windows} windows only through the closure"
-    )
-    if windows == 1:
-        loses = f"no token is unseen; the answer itself reads {fed:,} of {request.tokens:,} tokens"
-    largest = max(length, fed)
+    """Windows of ``room`` tokens, read up to the last evidence layer; then a final context, read whole.
+
+    First = sum over windows of (prefill + bank + question, up to the evidence layer) + final context (prefill + bank +
+    question + answer). Next, of the same run = sum over windows of the question + final context. A question of a later
+    run reads the windows again. Windows are cut at passages, so that they are a little shorter than counted here.
+    """
+    fed, room = _hybrid_lengths(request, pool)
+    count, last = window_count(request.tokens, room), last_window(request.tokens, room)
+    lengths = [(float(count - 1), room), (1.0, last)] if count > 1 else [(1.0, last)]
+    question = [(times, suffix_seconds(request, length, evidence=True)) for times, length in lengths]
+    windows = [(times, prefill_seconds(request, length, evidence=True)) for times, length in lengths]
+    reading = [*windows, *((times, bank_seconds(request, length)) for times, length in lengths)]
+    final = _context_parts(request, fed)
+    longest = min(room, request.tokens)
+    cache = max(_cache_bytes(request, longest, evidence=True), _cache_bytes(request, fed))
+    key = "lose_one_window" if count == 1 else "lose_windows"
     return StrategyCost(
         "hybrid",
-        sum_figure([reading, *question], "s", "windows + question in each + final context + answer"),
-        sum_figure(question, "s", "question in each kept window + final context + answer"),
-        _memory(request, pool, largest), loses, request.tokens, fed,
-        _no_room(request) or _too_large(request, pool, largest),
+        sum_figure([*reading, *question, *final], "s", "windows (prefill + bank + question) + final context"),
+        sum_figure([*question, *final], "s", "question in each window of the run + final context"),
+        _memory(request, pool, cache),
+        say(request.language, key, fed=fed, tokens=request.tokens, windows=count),
+        request.tokens, fed, no_room(request) or _cannot_window(request) or _too_large(request, pool, cache),
+        count, longest, reading=sum_figure(windows, "s", "prefill of the windows"), final=final[0][1],
     )  # fmt: skip
 
 
-def _no_room(request: PlanRequest) -> str:
+def _hybrid_lengths(request: PlanRequest, pool: Pool) -> tuple[int, int]:
+    """Tokens of the final context and of a window: what the model's window holds, less where memory is short.
+
+    Windows do not become shorter than the final context.
+    """
+    fed = _held(request, pool, final_tokens(request))
+    room = request.tokens if request.room is None else max(1, min(request.room, request.tokens))
+    return fed, max(fed, _held(request, pool, room))
+
+
+def _held(request: PlanRequest, pool: Pool, wanted: int) -> int:
+    """``wanted`` document tokens, or what memory holds of them, at least 2,048: below that a context is of no use."""
+    held = int(pool.longest.value) // request.concurrency - request.question_tokens - request.answer_tokens
+    return min(wanted, max(held, _MIN_RETRIEVED_TOKENS))
+
+
+def no_room(request: PlanRequest) -> str:
+    """Why the trained window holds no document token beside question and answer, "" when it does."""
+    context = request.model.shape.context
     if request.room is not None and request.room < 1:
-        return f"a window of {request.model.shape.context:,} leaves no room beside {request.reserved:,} reserved tokens"
+        return say(request.language, "no_room", window=context, reserved=request.reserved)
+    return ""
+
+
+def _cannot_window(request: PlanRequest) -> str:
+    """Why windows are no way to read: they read everything, and short ones cost more by the bank than by the text."""
+    limit = request.max_context_tokens
+    if limit is not None and request.tokens > limit:
+        return say(request.language, "reads_all", tokens=request.tokens, limit=limit)
+    if request.room is not None and request.room < min(LEAST_WINDOW_TOKENS, request.tokens):
+        return say(request.language, "short_windows", room=request.room, least=LEAST_WINDOW_TOKENS)
     return ""

@@ -66,13 +66,18 @@ class ClauseScore:
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """What was fed to the model and why. Counts are tokens of the model's own tokenizer."""
+    """What was fed to the model and why. Counts are tokens of the model's own tokenizer.
+
+    The seconds are those that the plan predicts for an answer, without loading the model.
+    """
 
     strategy: StrategyName
     reason: str
     document_tokens: int
     context_tokens: int
     window: int
+    first_answer_seconds: float | None = None
+    next_answer_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,7 +234,13 @@ def _listed(names: Sequence[str], language: Language) -> str:
 
 def _plan(run: RunFacts) -> PlanSummary:
     strategy = run.strategy
-    return PlanSummary(strategy.strategy, strategy.reason, strategy.document_tokens, run.tokens_fed, strategy.window)
+    seconds = (
+        None if value is None else round(value, 3)
+        for value in (strategy.first_answer_seconds, strategy.next_answer_seconds)
+    )
+    return PlanSummary(
+        strategy.strategy, strategy.reason, strategy.document_tokens, run.tokens_fed, strategy.window, *seconds
+    )
 
 
 def _document_summary(document: Document) -> DocumentSummary:

@@ -105,6 +105,12 @@ def has_built_in(model_sha256: str) -> bool:
     return any(weights == model_sha256 for weights, _ in _PROFILES)
 
 
+def built_in_depth(model_sha256: str) -> int | None:
+    """Layers up to the last evidence layer of these weights, None when no profile comes with softlookup for them."""
+    depths = [profile.last_layer + 1 for (weights, _), profile in _PROFILES.items() if weights == model_sha256]
+    return max(depths, default=None)
+
+
 def local_layers(config: Any) -> frozenset[int]:
     """Layers of a transformers text configuration whose heads see only a window of the text behind them.
 

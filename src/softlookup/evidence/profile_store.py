@@ -17,12 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softlookup.errors import ModelError
-from softlookup.evidence.profile import HeadProfile, built_in_profile, has_built_in, local_layers, middle_layers
+from softlookup.evidence.profile import (
+    HeadProfile,
+    built_in_depth,
+    built_in_profile,
+    has_built_in,
+    local_layers,
+    middle_layers,
+)
 from softlookup.evidence.question_bank import BANK_VERSION
 from softlookup.runtime.directories import cache_directory
 from softlookup.runtime.store import writable_cache
 
 if TYPE_CHECKING:
+    from softlookup.cost.shapes import ModelShape
     from softlookup.evidence.profiling import ProfileReport
     from softlookup.runtime.load import LoadedModel, ModelSource
     from softlookup.runtime.prompt import PromptTemplate
@@ -185,6 +193,24 @@ def profile_state(source: ModelSource) -> str:
     found = content["held_out"]["chosen heads" if content["kind"] == "profiled" else "middle layers"]
     scores = ", ".join(f"{row['language']} R@1 {row['recall_at_1']:.2f} (chance {row['chance']:.2f})" for row in found)
     return f"profiled on planted questions: {which}; held out: {scores}"
+
+
+def evidence_depth(weights_sha256: str, shape: ModelShape) -> int:
+    """Layers that run before evidence is complete, from files alone: the last evidence layer and all before it.
+
+    ``weights_sha256`` "" stands for a model whose files are not here. A stored profile that is damaged counts as none.
+    """
+    known = built_in_depth(weights_sha256)
+    if known is not None:
+        return known
+    path = profile_path(weights_sha256)
+    if weights_sha256 and path.is_file():
+        with suppress(ModelError, KeyError, TypeError, ValueError):
+            last = max(int(layer) for layer, *_ in read_profile(path)["heads"])
+            if 0 <= last < len(shape.layers):
+                return last + 1
+    local = frozenset(index for index, layer in enumerate(shape.layers) if layer.kind not in ("full", "latent"))
+    return middle_layers(len(shape.layers), 1, local).last_layer + 1
 
 
 def _profile(path: Path, content: dict[str, Any], config: Any) -> HeadProfile:

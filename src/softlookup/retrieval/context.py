@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from softlookup.documents.model import CrossReference, Document, Span
 from softlookup.errors import UsageError
 from softlookup.retrieval.chunks import Chunk, without_contents
-from softlookup.retrieval.expand import ClauseGraph, Expansion
+from softlookup.retrieval.expand import Expansion
+from softlookup.retrieval.reading_queue import ReadingQueue
 
 SEPARATOR = "\n[...]\n"  # stands for left-out text, visible to the model and to the reader
-_RANKED_SHARE = 0.7  # of the budget for ranked passages and their headings; the rest is for what they refer to
 _HEADING_CHARS = 160  # an ancestor's first line longer than this is no heading
 _MISSES = 3  # passages in a row that do not fit: the budget is used up
 
@@ -103,11 +103,15 @@ def select_context(
     count_tokens: Callable[[str], int],
     max_context_tokens: int,
     ranked_by: RankedBy = "bm25",
+    asked: int | None = None,
+    closure: bool = True,
 ) -> Context:
     """Best passages of every question, their headings, and the clauses they refer to, within a token budget.
 
     ``rankings`` holds one array of scores per question, shape [len(chunks)]; passages are taken in turn, the
-    best of each question first. ``count_tokens(result.text) <= max_context_tokens`` holds for the result.
+    best of each question first, and what a passage needs soon after it. Rankings beyond the first ``asked`` are there
+    for comparison: what only their passages need is left out. Without ``closure``, nothing but ranked passages is read.
+    ``count_tokens(result.text) <= max_context_tokens`` holds for the result.
     Raises ``UsageError`` when a ranking has another length, or when no passage fits the budget.
     """
     if not rankings or any(len(scores) != len(chunks) for scores in rankings):
@@ -116,53 +120,40 @@ def select_context(
         raise UsageError(needed, "rank the same passages")
     selection = _Selection(document, count_tokens, max_context_tokens)
     readable = {chunk.index for chunk in without_contents(document, chunks)}
-    order = [index for index in _round_robin(rankings) if chunks[index].index in readable]
-    if not order:  # no passage has a word of any question
-        _take_ranked(selection, chunks, range(len(chunks)), max_context_tokens, _OPENING)
+    masked = [np.where([chunk.index in readable for chunk in chunks], scores, 0.0) for scores in rankings]
+    if not any((scores > 0).any() for scores in masked):  # no passage has a word of any question
+        _take_opening(selection, chunks)
         return selection.context((), ())
-    because = _MATCH[ranked_by]
-    taken = _take_ranked(selection, chunks, order, round(_RANKED_SHARE * max_context_tokens), because)
-    if not taken:  # the best passage may need the share that is kept for what it refers to
-        taken = _take_ranked(selection, chunks, order[:1], max_context_tokens, because)
-    graph = ClauseGraph(document)
-    needs = graph.closure((), within=[chunks[index].span for index in taken])
-    for item in needs.added:
-        selection.add([ContextPiece(item.span, item.via, item.clause, item.why)], max_context_tokens)
-    _take_ranked(selection, chunks, [index for index in order if index not in taken], max_context_tokens, because)
-    return selection.context(needs.added, needs.dangling)
+    queue = ReadingQueue(document, chunks, masked, asked if closure else 0)
+    _take_in_turn(selection, chunks, queue, _MATCH[ranked_by])
+    return selection.context(queue.needs, queue.dangling)
 
 
-def _round_robin(rankings: Sequence[NDArray[np.float64]]) -> list[int]:
-    """Passage numbers by rank, the questions in turn; only passages that score for some question."""
-    orders = [np.argsort(-np.asarray(scores), kind="stable") for scores in rankings]
-    scored: dict[int, None] = {}
-    for rank in range(len(orders[0])):
-        for order, scores in zip(orders, rankings, strict=True):
-            index = int(order[rank])
-            if scores[index] > 0:
-                scored.setdefault(index)
-    return list(scored)
-
-
-def _take_ranked(
-    selection: _Selection,
-    chunks: Sequence[Chunk],
-    order: Sequence[int],
-    limit: int,
-    because: tuple[Reason, str],
-) -> list[int]:
-    """Adds passages with their headings until several in a row do not fit; returns those taken."""
-    taken: list[int] = []
+def _take_in_turn(
+    selection: _Selection, chunks: Sequence[Chunk], queue: ReadingQueue, because: tuple[Reason, str]
+) -> None:
+    """Adds what is worth most until several passages in a row do not fit, and then the needs that still do."""
     misses = 0
-    for index in order:
-        if selection.add(list(_with_headings(selection.document, chunks[index], because)), limit):
-            taken.append(index)
-            misses = 0
-        else:
-            misses += 1
+    while (candidate := queue.pop()) is not None:
+        if candidate.need is not None:
+            item = candidate.need
+            selection.add([ContextPiece(item.span, item.via, item.clause, item.why)])
+        elif misses < _MISSES:
+            passage = list(_with_headings(selection.document, chunks[candidate.passage], because))
+            if selection.add(passage):
+                queue.took(candidate.passage)
+                misses = 0
+            else:
+                misses += 1
+
+
+def _take_opening(selection: _Selection, chunks: Sequence[Chunk]) -> None:
+    """Adds passages from the start of the document until several in a row do not fit."""
+    misses = 0
+    for chunk in chunks:
+        misses = 0 if selection.add(list(_with_headings(selection.document, chunk, _OPENING))) else misses + 1
         if misses == _MISSES:
             break
-    return taken
 
 
 def _with_headings(document: Document, chunk: Chunk, because: tuple[Reason, str]) -> Iterator[ContextPiece]:
@@ -186,11 +177,11 @@ class _Selection:
         self._tokens = 0  # sum over pieces: spares counting the whole context each time
         self._separator = count_tokens(SEPARATOR)
 
-    def add(self, pieces: Sequence[ContextPiece], limit: int) -> bool:
+    def add(self, pieces: Sequence[ContextPiece]) -> bool:
         """Adds the parts of ``pieces`` that are not there yet; False, and no change, if they do not fit."""
         fresh = [part for piece in pieces for part in self._uncovered(piece)]
         cost = sum(self._count(self.slice(part.span)) + self._separator for part in fresh)
-        if self._tokens + cost > limit:
+        if self._tokens + cost > self._most:
             return False
         self._pieces += fresh
         self._tokens += cost

@@ -84,9 +84,8 @@ class _Hook:
         hidden = kwargs.get("hidden_states", args[0] if args else None)
         if not isinstance(hidden, torch.Tensor) or hidden.dim() != 3:
             return
-        cache = kwargs.get("cache", kwargs.get("past_key_values"))
-        if cache is None:
-            cache = next((value for value in args if isinstance(value, Cache)), None)
+        # "cache", "past_key_values" or, in GPT-NeoX, "layer_past"
+        cache = next((value for value in (*kwargs.values(), *args) if isinstance(value, Cache)), None)
         length = hidden.shape[1]
         if cache is None:
             self.offsets[id(module)] = _Offsets(0, 0, length)

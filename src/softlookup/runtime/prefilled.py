@@ -289,6 +289,19 @@ def prefill(
     Raises ``CapacityError`` when the text exceeds the model's window or memory.
     """
     prefix = template.prefix(text)
+    return prefill_tokens(loaded, template, prefix, last_layer=last_layer, store=store, progress=progress)
+
+
+def prefill_tokens(
+    loaded: LoadedModel,
+    template: PromptTemplate,
+    prefix: Prefix,
+    *,
+    last_layer: int | None = None,
+    store: PrefixStore | None = None,
+    progress: Progress = no_progress,
+) -> Prefilled:
+    """Read the tokens of ``prefix`` once, as :func:`prefill` does."""
     if len(prefix) > loaded.window:
         raise CapacityError(
             f"the text has {len(prefix)} tokens with the template, the model's window {loaded.window}",

@@ -70,6 +70,8 @@ class PrefixStore:
         self._most_bytes = most_bytes
         self._least_free = least_free_bytes
         self._checked: set[tuple[str, int]] = set()
+        self.kept_bytes = 0  # written by this object
+        self.found = 0  # prefixes that need not be read
 
     def find(self, key: str, ids: Sequence[int], config: Any) -> PrefixCache | None:
         """The keys and values kept under ``key`` for the tokens ``ids``; None unless they are there and unchanged."""
@@ -87,6 +89,7 @@ class PrefixStore:
             if place not in self._checked and _digest(key, tensors) != facts["digest"]:
                 return None
             self._checked.add(place)
+            self.found += 1
             return PrefixCache.restored(config, ids, tensors)
         except Exception:  # noqa: BLE001 - a damaged file fails in many ways, and each means: read the text again
             return None
@@ -120,6 +123,7 @@ class PrefixStore:
         except (OSError, ModelError):
             return False
         self._checked.add((key, path.stat().st_mtime_ns))
+        self.kept_bytes += cache.nbytes
         return True
 
     def _room_for(self, folder: Path, size: int) -> bool:

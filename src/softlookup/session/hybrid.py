@@ -17,6 +17,7 @@ from softlookup.retrieval.windows import document_windows
 if TYPE_CHECKING:
     from softlookup.evidence.reading import QuestionEvidence
     from softlookup.evidence.windows import DocumentWindows
+    from softlookup.runtime.prefix_store import PrefixStore
     from softlookup.session.readings import Readings
 
 
@@ -26,6 +27,17 @@ class HybridReadings:
     def __init__(self, readings: Readings) -> None:
         self._readings = readings
         self._known: dict[str, QuestionEvidence] = {}
+        self._store: PrefixStore | None = None
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of what the model read that this object has put on disk."""
+        return 0 if self._store is None else self._store.kept_bytes
+
+    @property
+    def found_on_disk(self) -> bool:
+        """Whether a window was there from an earlier run."""
+        return self._store is not None and self._store.found > 0
 
     @cached_property
     def windows(self) -> DocumentWindows:
@@ -36,6 +48,7 @@ class HybridReadings:
         readings, session = self._readings, self._readings.session
         profile = readings.profile()
         cached = session.options.cache
+        self._store = PrefixStore() if cached else None
         return DocumentWindows(
             readings.document,
             without_contents(readings.document, readings.chunks),
@@ -49,7 +62,7 @@ class HybridReadings:
                 session.loaded,
                 session.template,
                 profile,
-                store=PrefixStore() if cached else None,
+                store=self._store,
                 cached=cached,
                 progress=session.progress,
                 spend=readings.spend,

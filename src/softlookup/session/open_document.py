@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from softlookup.cost.losses import DocumentOutline
 from softlookup.cost.strategy import MAX_QUESTION_TOKENS, Strategy
 from softlookup.documents.language import language_of
 from softlookup.documents.model import Document, Span
 from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
 from softlookup.evidence.answer import Answer
+from softlookup.evidence.question_bank import question_bank
 from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk
 from softlookup.retrieval.context import full_context
 from softlookup.session.answering import answer_by_words, answer_from_windows, answer_question
 from softlookup.session.options import QUESTIONS_PER_CONTEXT
+from softlookup.session.outline import document_outline
 from softlookup.session.readings import Readings
 
 if TYPE_CHECKING:
+    from softlookup.cost.estimate import CostEstimate
     from softlookup.diagnostics.diagnosis import Diagnosis
     from softlookup.diagnostics.inspection_result import Inspection
     from softlookup.evidence.reading import QuestionEvidence, Reading
@@ -46,8 +52,56 @@ class OpenDocument:
 
     @property
     def strategy(self) -> Strategy:
-        """How the document is read, decided from token counts alone; loads no model."""
+        """How the document is read, by its plan; loads no model."""
         return self._readings.strategy
+
+    def expect(self, questions: int) -> None:
+        """Plan for ``questions``; without effect once a plan was made, which then stays."""
+        self._readings.questions = max(1, questions)
+
+    @property
+    def plan(self) -> CostEstimate:
+        """What the document costs on this machine, and how it is read; loads no model."""
+        return self._readings.plan
+
+    @cached_property
+    def outline(self) -> DocumentOutline:
+        """The document in numbers, by which a plan tells what each strategy loses of it; loads no model."""
+        language = language_of(self.document.text)
+        return document_outline(
+            self.document,
+            self.session.count_tokens,
+            lambda question, tokens: self._readings.retrieve([question], tokens),
+            question_bank(language).ordinary,
+        )
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of what the model read of this document that this object has put on disk (``Options.cache``)."""
+        return self._readings.hybrid.kept_bytes
+
+    def seconds_compared(self, answer: Answer) -> str:
+        """One line: the seconds that reading took for ``answer`` beside those that rates measured here predict.
+
+        "" where nothing was measured (``softlookup plan --calibrate``), where reading was paid for by an earlier
+        question or run, and where the model read nothing.
+        """
+        from softlookup.cost.prediction import compare
+        from softlookup.cost.seconds import sum_figure
+
+        chosen, rates = self.plan.chosen, self.plan.request.efficiency
+        if (
+            chosen is None
+            or rates.kind != "measured"
+            or not answer.coverage.tokens_seen
+            or self._readings.hybrid.found_on_disk
+        ):
+            return ""
+        if answer.seconds.prefill < chosen.final.value / 2 or answer.seconds.prefill == 0.0:
+            return ""
+        final = 1.0 if chosen.name == "hybrid" and answer.coverage.tokens_read else 0.0
+        predicted = sum_figure([(1.0, chosen.reading), (final, chosen.final)], "s", "reading")
+        return compare(replace(predicted, source=rates.source), answer.seconds.prefill)
 
     def reading(self, questions: Sequence[str]) -> Reading:
         """The context that the model reads for ``questions``, prefilled; the full document is read once only."""
@@ -64,6 +118,7 @@ class OpenDocument:
         self._check_text()
         _ = self.session.encoder  # one that is missing is told before the model reads for a minute
         readings = self._readings
+        self.expect(len(questions))
         served = [question for question in questions if readings.profile().serves(language_of(question))]
         if self.strategy.strategy == "hybrid" and served:
             readings.hybrid.evidence(served)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from softlookup.cost.request import MAX_SECONDS
 from softlookup.cost.strategy import StrategyName
 from softlookup.errors import UsageError
 from softlookup.evidence.question_bank import most_compared
@@ -21,7 +22,8 @@ class Options:
     ``embeddings`` names an encoder folder, or "auto" the installed package, whose similarities join the ranking.
     An ``alpha`` below 1/40 runs further off-topic questions. ``cache``: ``ask`` keeps the bank's numbers on disk (no
     text of the document), so that a later run on the same document need not run the bank; and what the model read of
-    a document that is longer than its window, which is as confidential as the document. ``strategy`` None: the plan's.
+    a document that is longer than its window, which is as confidential as the document. ``strategy`` None: the plan's,
+    which retrieves rather than wait longer than ``max_seconds`` for the first answer by windows.
     """
 
     alpha: float = DEFAULT_ALPHA
@@ -30,6 +32,7 @@ class Options:
     embeddings: str | None = None
     cache: bool = True
     strategy: StrategyName | None = None
+    max_seconds: float = MAX_SECONDS
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:

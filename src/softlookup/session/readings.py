@@ -8,8 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from softlookup.cost.strategy import RESERVED_TOKENS, Strategy, choose_strategy
+from softlookup.cost.calibrated import with_calibration
+from softlookup.cost.document_plan import plan_document
+from softlookup.cost.estimate import CostEstimate
+from softlookup.cost.request import PlanRequest
+from softlookup.cost.strategy import Strategy
 from softlookup.documents.language import language_of
 from softlookup.documents.model import Document, Span
 from softlookup.errors import CapacityError, ModelError
@@ -18,8 +23,9 @@ from softlookup.retrieval.bm25 import BM25Index
 from softlookup.retrieval.chunks import Chunk, passages, without_contents
 from softlookup.retrieval.context import Context, full_context, select_context
 from softlookup.retrieval.passage_search import PassageSearch
+from softlookup.runtime.timings_folder import fingerprint_of, timings_folder
 from softlookup.session.hybrid import HybridReadings
-from softlookup.session.options import DEFAULT_ANSWER_TOKENS
+from softlookup.session.plan_source import document_request, own_plan_model
 
 if TYPE_CHECKING:
     from softlookup.evidence.profile import HeadProfile
@@ -35,6 +41,7 @@ class Readings:
         self.session = session
         self.document = document
         self.hybrid = HybridReadings(self)
+        self.questions = 1  # how many the plan counts on
         self._full: Reading | None = None
         # time spent since the last answer on work that later questions reuse
         self._pending = {"read": read_seconds}
@@ -56,20 +63,43 @@ class Readings:
         return self.search.lexical
 
     @cached_property
+    def plan(self) -> CostEstimate:
+        """What reading the document costs on this machine, and how it is read; loads no model.
+
+        Counts on ``questions`` being asked. Raises ``CapacityError`` when nothing is possible, or not what was asked
+        for.
+        """
+        options, planned = self.session.options, own_plan_model(self.session.source)
+        asked = PlanRequest(
+            planned.cost,
+            tokens=1,
+            answer_tokens=options.max_answer_tokens,
+            questions=self.questions,
+            max_seconds=options.max_seconds,
+            max_context_tokens=options.max_context_tokens,
+        )
+        request = document_request(planned, asked, self.document.text, self.session.count_tokens)
+        timed = with_calibration(request, timings_folder(), fingerprint_of(self.session.model))
+        return plan_document(timed.request, strategy=options.strategy or "auto")
+
+    @cached_property
     def strategy(self) -> Strategy:
-        """How the document is read, decided from token counts alone; loads no model."""
-        window = self.session.source.window
-        tokens = self.session.count_tokens(self.document.text)
-        try:
-            return choose_strategy(
-                tokens,
-                window,
-                max_context_tokens=self.session.options.max_context_tokens,
-                reserved=RESERVED_TOKENS + max(0, self.session.options.max_answer_tokens - DEFAULT_ANSWER_TOKENS),
-                wanted=self.session.options.strategy,
-            )
-        except ValueError as error:
-            raise CapacityError(str(error), "use a model with a longer window, or another strategy") from error
+        """How the document is read, by its plan; raises as :attr:`plan`."""
+        plan = self.plan
+        chosen = plan.chosen
+        if chosen is None:
+            raise CapacityError(plan.decision.reason, plan.decision.change)
+        hybrid = chosen.name == "hybrid"
+        return Strategy(
+            chosen.name,
+            plan.decision.reason,
+            plan.request.tokens,
+            chosen.fed,
+            self.session.source.window,
+            chosen.window_tokens if hybrid else 0,
+            chosen.first_answer.value,
+            chosen.next_answer.value,
+        )
 
     def reading(self, questions: Sequence[str]) -> Reading:
         """The context that the model reads for ``questions``, prefilled; the full document is read once only.
@@ -92,24 +122,29 @@ class Readings:
             self._full = self.read(full_context(self.document), measured=measured)
         return self._full
 
-    def retrieve(self, questions: Sequence[str]) -> Context:
-        """Clauses for the questions and for the off-topic bank, in turn.
+    def retrieve(self, questions: Sequence[str], tokens: int | None = None) -> Context:
+        """Clauses for the questions and for the off-topic bank, in turn; ``tokens`` instead of the plan's budget.
 
         The off-topic questions get their best passages too: on a context chosen for the user's words
         alone they would have no chance, and the p-value would flatter every question.
         """
+        return select_context(
+            self.document,
+            self.chunks,
+            self.rankings(questions),
+            count_tokens=self.session.count_tokens,
+            max_context_tokens=self.strategy.context_tokens if tokens is None else tokens,
+            asked=len(questions),
+        )
+
+    def rankings(self, questions: Sequence[str]) -> list[NDArray[np.float64]]:
+        """Scores [passages] of each question, and last those of the off-topic bank."""
         rankings = [self.search.ranking(question) for question in questions]
         bank = question_bank(language_of(questions[0]), self.session.options.alpha)
         background = [self.lexical.scores(question) for question in bank.compared]
         # the fourth power lets each question's best passage come before any second best
         best = np.sum([(scores / (scores.max() or 1.0)) ** 4 for scores in background], axis=0)
-        return select_context(
-            self.document,
-            self.chunks,
-            [*rankings, best],
-            count_tokens=self.session.count_tokens,
-            max_context_tokens=self.strategy.context_tokens,
-        )
+        return [*rankings, best]
 
     def read(self, context: Context, *, measured: bool = False) -> Reading:
         """Prefill ``context``; ``measured``: no number of an earlier run, since this run's health is in question."""

@@ -36,12 +36,12 @@ class Session:
     ) -> None:
         self.options = options or Options()
         self.progress = progress
-        self._model = model
+        self.model = model
 
     @cached_property
     def source(self) -> ModelSource:
         """The model's files; a GGUF file is converted on first use."""
-        return find_model_source(self._model, progress=self.progress)
+        return find_model_source(self.model, progress=self.progress)
 
     @cached_property
     def count_tokens(self) -> TokenCounter:
@@ -51,7 +51,7 @@ class Session:
     @cached_property
     def loaded(self) -> LoadedModel:
         """The model in memory."""
-        return load_model(self.source.folder if self._model is None else self._model, progress=self.progress)
+        return load_model(self.source.folder if self.model is None else self.model, progress=self.progress)
 
     @cached_property
     def encoder(self) -> SentenceEncoder | None:

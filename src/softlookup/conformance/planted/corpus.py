@@ -1,4 +1,7 @@
-"""Every planted bug with its contract and the finding it must lead to; correct variants that must stay silent."""
+"""Every planted bug of a function with its contract and the finding it must lead to; correct variants.
+
+Those of decoders and their caches are in `toy_corpus.py`.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,6 @@ class Plant:
     expected: str
     contract: Contract | Mapping[str, Any] = STANDARD
     rope: bool = False
-
-
-# these need a cache, layers or a whole model: a check of models will cover them
-NOT_COVERED = (
-    "window.chunk_prefix_full", "rope.k_missing", "cache.decode_pos0", "cache.decode_plus1", "cache.seen_early",
-    "cache.leftpad_pos", "cache.padmask_ignored", "cache.write_off1", "cache.v_stale", "cache.static_zeros",
-    "cache.ring_scrambled", "cache.crop_count", "cache.shared", "cache.prefill_unmasked", "cache.chunk_mask",
-    "quant.scale", "packed.pos_only",
-)  # fmt: skip
 
 
 def plants() -> Iterator[Plant]:
