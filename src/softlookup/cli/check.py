@@ -114,7 +114,7 @@ def _onnx(function: Any, contract: Contract, adapter: Adapter, options: argparse
 
 def _model(options: argparse.Namespace) -> ExitCode:
     if options.function or options.rope or options.adapter or options.onnx:
-        raise UsageError("--model takes no function, --rope, --adapter or --onnx", "e.g. softlookup check --model FOLDER")
+        raise UsageError("--model takes no function, --rope, --adapter or --onnx", "e.g. check --model FOLDER")
     from softlookup.cli.check_model import check_model_at
 
     return check_model_at(options.model, options, None if options.budget is None else _seconds(options.budget))
