@@ -41,6 +41,7 @@ bench: model
 	$(BIN)/python benchmarks/attention.py speed
 	$(BIN)/python benchmarks/observation.py
 	$(BIN)/python benchmarks/monitors.py --faults
+	$(BIN)/python benchmarks/conformance_libraries.py
 
 samples: setup
 	$(BIN)/python samples/build_samples.py

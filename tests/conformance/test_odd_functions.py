@@ -1,11 +1,17 @@
 """Functions that misbehave are reported as what they are; functions of other shapes and libraries are checked alike."""
 
+import sys
+import threading
+import types
+
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from conformance import functions
 from softlookup.conformance import Adapter, check_fn
+from softlookup.conformance.frameworks import framework_of
 from softlookup.conformance.planted import infra
 from softlookup.conformance.planted.plain import Plain
 
@@ -175,3 +181,68 @@ def test_jax_functions_are_checked_alike():
         return jax.nn.dot_product_attention(query, key, value, is_causal=is_causal)
 
     assert check_fn(attend, "jax").conforms
+
+
+def test_ignored_documents_are_reported_with_a_call_that_can_be_made():
+    """The search for the smallest call once cut keys and left queries without a document."""
+
+    def attend(q, k, v, causal=False, segments=None):
+        del segments
+        return functions.right(q, k, v, causal)
+
+    (finding,) = check_fn(attend, adapter=Adapter(framework="numpy")).serious
+    assert finding.code == "packed.leak"
+    assert len(finding.input["segments"][0]) == finding.input["query"][2] == finding.input["key"][2]
+
+
+class _LazyArray:
+    """As arrays of mlx since 0.32: numbers are computed when they are read, and only in the thread that asked."""
+
+    def __init__(self, make):
+        self.make, self.thread, self.found = make, threading.get_ident(), None
+
+    def settle(self):
+        if self.found is None and self.thread != threading.get_ident():
+            raise RuntimeError("There is no Stream(cpu, 0) in current thread.")
+        self.found = self.make() if self.found is None else self.found
+        return self.found
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.settle(), dtype=dtype)
+
+    def astype(self, dtype):
+        return _LazyArray(lambda: self.settle().astype(dtype))
+
+
+def _lazy_library():
+    def array(given):
+        if any(stride < 0 for stride in given.strides):
+            raise ValueError("Cannot convert DLPack arrays with negative strides to mlx array.")
+        found = _LazyArray(lambda: given)
+        found.settle()
+        return found
+
+    return types.SimpleNamespace(array=array, eval=lambda found: found.settle(), float32=np.float32, float16=np.float16)
+
+
+def test_a_library_that_computes_late_is_read_in_its_own_thread(monkeypatch):
+    library = _lazy_library()
+    monkeypatch.setitem(sys.modules, "mlx", types.SimpleNamespace(core=library))
+    monkeypatch.setitem(sys.modules, "mlx.core", library)
+
+    def attend(q, k, v, causal=False):
+        q, k, v = (part.astype(np.float32).settle() for part in (q, k, v))
+        return _LazyArray(lambda: functions.right(q, k, v, causal))
+
+    report = check_fn(attend, "mlx")
+    assert report.conforms, str(report)
+    assert {probe.id: probe.status for probe in report.probes}["batch.neighbours"] == "pass"
+
+
+def test_a_function_made_inside_another_is_known_by_what_it_closes_over():
+    import torch as library
+
+    def attend(q, k, v):
+        return library.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
+
+    assert framework_of(attend) == "torch"

@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from softlookup.cli.check_reports import add_report_options, given, outputs
 from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from softlookup.conformance import Adapter, Contract
     from softlookup.conformance.self_test import Row, Scoreboard
 
 _COULD_NOT_TEST = ExitCode.MODEL
@@ -48,43 +50,71 @@ def add_check(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "--self-test", action="store_true", help="run the planted bugs instead: found, named, false alarms"
     )
+    parser.add_argument(
+        "--onnx",
+        action="store_true",
+        help="run the published ONNX Attention cases instead: pass, fail, not offered",
+    )
+    add_report_options(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
 
 
 def check(options: argparse.Namespace) -> ExitCode:
     """0 conforms, 1 findings, 5 could not test."""
+    if (options.self_test or options.onnx or options.model is not None) and given(options):
+        raise UsageError(f"{given(options)[0]} belongs to a check of properties", "leave it out, or use --json")
     if options.self_test:
         return _self_test(as_json=options.json)
     if options.model is not None:
         return _model(options)
     if not options.function:
         raise UsageError("check needs MODULE:FUNCTION", "--model or --self-test")
-    from softlookup.conformance import Adapter, check_fn, check_rope, find_contract
+    from softlookup.cli.escape import printable
+    from softlookup.conformance import Adapter, Report, check_fn, check_rope, find_contract
 
     contract = find_contract(options.contract)
     budget = _seconds(options.budget or "30s")
+    results = outputs(options)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # what the module prints is not the result
             function = _loaded(options.function)
             adapter = _loaded(options.adapter) if options.adapter else Adapter(always_causal=options.causal)
     except (ImportError, AttributeError) as error:
-        sys.stderr.write(f"softlookup: could not test: {type(error).__name__}: {error}\n")
-        return _COULD_NOT_TEST
+        problem = f"{type(error).__name__}: {error}"
+        if options.onnx or not given(options):
+            sys.stderr.write(printable(f"softlookup: could not test: {problem}\n"))
+            return _COULD_NOT_TEST
+        return results.finish(
+            Report(options.function, contract.name, problem=problem), None, _write, as_json=options.json
+        )
     if not isinstance(adapter, Adapter):
         raise UsageError(f"--adapter must name an Adapter, got {type(adapter).__name__}", "see docs/conformance.md")
+    if options.onnx:
+        return _onnx(function, contract, adapter, options)
     run: Any = check_rope if options.rope else check_fn
     with contextlib.redirect_stdout(sys.stderr):
         report = run(function, contract, adapter=adapter, name=options.function, budget=budget)
-    _write(report.to_dict() if options.json else str(report))
-    if report.problem:
+    return results.finish(report, function, _write, as_json=options.json)
+
+
+def _onnx(function: Any, contract: Contract, adapter: Adapter, options: argparse.Namespace) -> ExitCode:
+    """0 every case that the function can be asked passes, 1 some fail, 5 no case could be run."""
+    from softlookup.conformance.onnx_cases import run_onnx_cases
+
+    with contextlib.redirect_stdout(sys.stderr):
+        found = run_onnx_cases(
+            function, contract, adapter=adapter, name=options.function, budget=_seconds(options.budget or "30s")
+        )
+    _write(found.to_dict() if options.json else str(found))
+    if found.problem or not found.passed + found.failed:
         return _COULD_NOT_TEST
-    return ExitCode.OK if report.conforms else ExitCode.ERROR
+    return ExitCode.ERROR if found.failed else ExitCode.OK
 
 
 def _model(options: argparse.Namespace) -> ExitCode:
-    if options.function or options.rope or options.adapter:
-        raise UsageError("--model takes no function, --rope or --adapter", "e.g. softlookup check --model FOLDER")
+    if options.function or options.rope or options.adapter or options.onnx:
+        raise UsageError("--model takes no function, --rope, --adapter or --onnx", "e.g. check --model FOLDER")
     from softlookup.cli.check_model import check_model_at
 
     return check_model_at(options.model, options, None if options.budget is None else _seconds(options.budget))
@@ -117,6 +147,7 @@ def _seconds(text: str) -> float:
 
 
 def _write(found: Any) -> None:
+    """A dict as one line of JSON, text as text; both escaped."""
     from softlookup.cli.escape import json_line, printable
 
     sys.stdout.write(json_line(found) + "\n" if isinstance(found, dict) else printable(found))

@@ -27,7 +27,7 @@ from softlookup.conformance.subject import OutOfBudgetError, Subject
 from softlookup.conformance.variant import Variant, right_variant
 
 _UNSTABLE = ("dropout.", "call.")
-_OTHER = {"numpy": "torch", "torch": "numpy"}
+OTHER_LIBRARY = {"numpy": "torch", "torch": "numpy"}
 # probes with large scores or many keys, which fail when the arithmetic is narrow
 _EXTREME = {"hidden", "tile", "softmax", "masked_value"}
 
@@ -73,8 +73,9 @@ class _Check:
 
     def run(self) -> Report:
         sizes, refused = find_sizes(self.subject)
-        if sizes is None and self.contract.framework == "auto" and self.subject.framework in _OTHER:
-            self.subject.use(_OTHER[self.subject.framework])  # the code does not always say which library it is for
+        if sizes is None and self.contract.framework == "auto" and self.subject.framework in OTHER_LIBRARY:
+            # the code does not always say which library it is for
+            self.subject.use(OTHER_LIBRARY[self.subject.framework])
             sizes, also_refused = find_sizes(self.subject)
             refused += also_refused
         if sizes is None:

@@ -18,6 +18,7 @@ Polarity = Literal["true_keeps", "true_drops"]
 DeadRow = Literal["zero", "uniform", "nan", "unspecified"]
 Promise = Literal["irrelevant", "unspecified"]
 Window = Literal["size", "left_right"]
+Unbounded = Literal["minus_one", "unspecified"]
 Layout = Literal["bhtd", "bthd", "bte"]
 Framework = Literal["auto", "numpy", "torch", "jax", "mlx"]
 
@@ -31,6 +32,7 @@ class Contract:
     ``mask_and_causal``: both must hold, or the call is refused.
     ``dead_row``: output of a query that sees no key. ``masked_nan``: whether NaN in a hidden value may show.
     ``window``: "size" W counts the query's own position, "left_right" is a pair of inclusive distances.
+    ``window_unbounded``: a distance of -1 in a pair means all keys of that side, or nothing that is promised.
     ``window_closed``: a window without causal hides the future. ``layout`` of inputs and output.
     ``dtypes``: the first that works is used, precision is looked at in each.
     ``rope`` is a config.json mapping for :func:`check_rope`.
@@ -45,6 +47,7 @@ class Contract:
     masked_nan: Promise = "irrelevant"
     overflow: Promise = "irrelevant"
     window: Window = "size"
+    window_unbounded: Unbounded = "minus_one"
     window_closed: bool = True
     gqa: Literal["interleave"] = "interleave"
     layout: Layout = "bhtd"
@@ -57,7 +60,8 @@ class Contract:
     def __post_init__(self) -> None:
         choices = {
             "causal_align": Align, "bool_mask": Polarity, "dead_row": DeadRow, "masked_nan": Promise,
-            "overflow": Promise, "window": Window, "layout": Layout, "framework": Framework,
+            "overflow": Promise, "window": Window, "window_unbounded": Unbounded, "layout": Layout,
+            "framework": Framework,
             "mask_kind": Literal["bool", "additive"], "mask_and_causal": Literal["intersect", "error"],
         }  # fmt: skip
         for name, kinds in choices.items():
@@ -93,7 +97,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "llama": {**_EAGER, "framework": "torch"},
     "jax": {
         "causal_align": "top_left", "layout": "bthd", "framework": "jax", "window": "left_right",
-        "dead_row": "unspecified", "masked_nan": "unspecified",
+        "window_unbounded": "unspecified", "dead_row": "unspecified", "masked_nan": "unspecified",
     },
     "mlx": {"framework": "mlx", "dead_row": "unspecified", "masked_nan": "unspecified"},
     "softlookup": {"window_closed": False, "framework": "torch", "masked_nan": "unspecified"},

@@ -80,7 +80,7 @@ def tolerance_of(case: Case, right: Variant, noise: float) -> float:
 def gather(subject: Subject, sizes: Sizes, right: Variant) -> Evidence:
     """Ask everything that the function's arguments allow."""
     evidence = Evidence([], {}, [], {}, [])
-    _find_forms(subject, sizes)
+    find_forms(subject, sizes)
     noise = _noise(subject, sizes, right)
     for probe in build_probes(sizes, subject.contract):
         missing = sorted(probe.needs - subject.features)
@@ -93,7 +93,7 @@ def gather(subject: Subject, sizes: Sizes, right: Variant) -> Evidence:
     return evidence
 
 
-def _find_forms(subject: Subject, sizes: Sizes) -> None:
+def find_forms(subject: Subject, sizes: Sizes) -> None:
     """Windows as a number or a pair, masks with four axes or fewer: whichever is not refused, the contract's first."""
     arguments, causal = subject.arguments, subject.adapter.always_causal
     case = sizes.case(4, 4, 1).but(causal=causal)

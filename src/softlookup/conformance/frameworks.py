@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 from collections.abc import Callable
@@ -22,6 +23,9 @@ def framework_of(function: Callable[..., Any]) -> str:
         return "torch" if "torch" in str(getattr(function, "__doc__", "")) else "numpy"
     names = _names(target.__code__)
     roots = {_root(target.__globals__.get(name)) for name in names} | names  # names: imports inside the function
+    for cell in target.__closure__ or ():  # imports of the function around it
+        with contextlib.suppress(ValueError):  # not filled yet
+            roots.add(_root(cell.cell_contents))
     for name in ("torch", "jax", "mlx"):
         if name in roots:
             return name
@@ -60,11 +64,20 @@ def to_framework(given: Array, framework: str, dtype: str | None) -> Any:
     if framework == "mlx":
         import mlx.core as mx
 
-        found = mx.array(given)
+        found = mx.array(np.ascontiguousarray(given))  # it takes no negative strides
         return found if dtype is None else found.astype(getattr(mx, dtype))
     if dtype == "bfloat16":
         raise TypeError("numpy has no bfloat16")
     return np.array(given, dtype=dtype or given.dtype, order="C")
+
+
+def settled(result: Any, framework: str) -> Any:
+    """``result`` with its numbers computed: mlx computes when they are read, and can do so only in the same thread."""
+    if framework == "mlx":
+        import mlx.core as mx
+
+        mx.eval(result)
+    return result
 
 
 def to_numpy(given: Any) -> Array | None:

@@ -12,7 +12,7 @@ import numpy as np
 from softlookup.conformance.adapters import Adapter
 from softlookup.conformance.case import Array
 from softlookup.conformance.contract import Contract
-from softlookup.conformance.frameworks import framework_of, to_framework, to_numpy
+from softlookup.conformance.frameworks import framework_of, settled, to_framework, to_numpy
 from softlookup.conformance.rope_variants import Rotation, matrices
 from softlookup.conformance.subject import OutOfBudgetError
 
@@ -92,7 +92,8 @@ class RopeCall:
 
         def work() -> None:
             try:
-                box[0] = (self.adapter.call or _plain)(self.function, x, places, **self.adapter.fixed)
+                result = (self.adapter.call or _plain)(self.function, x, places, **self.adapter.fixed)
+                box[0] = settled(result, self.framework)
             except Exception as error:  # noqa: BLE001 - whatever the function raises is what is reported
                 self.error = f"{type(error).__name__}: {error}"
 

@@ -75,16 +75,18 @@ def _heads(case: Case, heads: list[int], kv_heads: list[int]) -> Case:
 def _shorter(case: Case) -> Iterator[Case]:
     rows, keys = case.q_length, case.kv_length
     square = rows == keys
+    alone = case.segments is None  # documents are said once for queries and keys: these go together
     for count in _fewer(keys):
         for kept in (list(range(count)), list(range(keys - count, keys))):
             if square:
                 yield _cut(case, kept, kept)
-            yield _cut(case, list(range(rows)), kept)
+            if alone:
+                yield _cut(case, list(range(rows)), kept)
     if square and 1 < keys <= 12:
         for gone in range(keys):
             kept = [index for index in range(keys) if index != gone]
             yield _cut(case, kept, kept)
-    if not square or rows <= 12:
+    if alone and (not square or rows <= 12):
         for count in _fewer(rows):
             yield _cut(case, list(range(count)), list(range(keys)))
             yield _cut(case, list(range(rows - count, rows)), list(range(keys)))

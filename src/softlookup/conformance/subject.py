@@ -15,7 +15,7 @@ from softlookup.conformance.adapters import Adapter, read_signature
 from softlookup.conformance.arguments import Arguments
 from softlookup.conformance.case import Array, Case
 from softlookup.conformance.contract import Contract
-from softlookup.conformance.frameworks import dtype_name, framework_of, to_numpy
+from softlookup.conformance.frameworks import dtype_name, framework_of, settled, to_numpy
 from softlookup.conformance.oracle import one_nan_per_row
 
 
@@ -123,7 +123,7 @@ class Subject:
         def work() -> None:
             try:
                 with np.errstate(all="ignore"):
-                    box[0] = call()
+                    box[0] = settled(call(), self.framework)
             except SystemExit as error:  # sys.exit() in the function, or it was stopped
                 box[1] = error
             except Exception as error:  # noqa: BLE001 - whatever the function raises is what is reported

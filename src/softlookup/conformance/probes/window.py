@@ -28,4 +28,5 @@ def probes(sizes: Sizes, contract: Contract) -> Iterator[Probe]:
         sides = tuple(windowed(8, 8, left + 1, 140 + n, causal=False, right=right)
                       for n, (left, right) in enumerate(((2, 1), (1, 3), (0, 2))))  # fmt: skip
         yield Probe("window.sides", sides, off)
+    if contract.window == "left_right" and contract.window_unbounded == "minus_one":
         yield Probe("window.unbounded", (windowed(7, 7, 0, 145, causal=False, right=1),), off)
