@@ -59,6 +59,7 @@ class Adapter:
     batch: int | None = None
     dtype: str | None = None
     always_causal: bool = False
+    rotates: bool = False
     layout: str | None = None
     framework: str | None = None
 

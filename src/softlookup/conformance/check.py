@@ -147,7 +147,7 @@ class _Check:
         if left:
             findings.append(presenter.unknown(left, after=[entry.hypothesis.code for entry in found]))
         findings += [presenter.behaved(entry) for entry in tried if entry.status == "finding"]
-        findings += presenter.odd()
+        findings += presenter.odd(found)
         return Report(
             self.name,
             self.contract.name,

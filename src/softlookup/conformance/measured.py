@@ -124,15 +124,27 @@ def _scales(evidence: Evidence, base: Variant, failing: list[int]) -> Iterator[H
 
 def slope_of(output: Array, case: Case, base: Variant) -> float | None:
     """Slope of ln W against q.k, centred per row; None where the weights cannot be read."""
-    keys = case.kv_length
-    weights = output[..., :keys]
-    products = attend_products(case, base)
+    read = _centred(output, case, base)
+    if read is None:
+        return None
+    logs, products = read
+    spread = float((products**2).sum())
+    return float((logs * products).sum() / spread) if spread else None
+
+
+def spread_of(output: Array, case: Case, base: Variant, slope: float) -> float:
+    """Largest distance of ln W from ``slope`` times q.k: what no scale explains."""
+    read = _centred(output, case, base)
+    return float("inf") if read is None else float(np.abs(read[0] - slope * read[1]).max())
+
+
+def _centred(output: Array, case: Case, base: Variant) -> tuple[Array, Array] | None:
+    """Ln W and q.k without the mean of their rows; None where the weights cannot be read."""
+    weights, products = output[..., : case.kv_length], attend_products(case, base)
     if not np.isfinite(weights).all() or (weights <= 1e-30).any():
         return None
     logs = np.log(weights)
-    logs, products = logs - logs.mean(-1, keepdims=True), products - products.mean(-1, keepdims=True)
-    spread = float((products**2).sum())
-    return float((logs * products).sum() / spread) if spread else None
+    return logs - logs.mean(-1, keepdims=True), products - products.mean(-1, keepdims=True)
 
 
 def attend_products(case: Case, base: Variant) -> Array:
