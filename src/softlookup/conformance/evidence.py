@@ -54,7 +54,9 @@ class Evidence:
             tolerance = max(entry.tolerance, min(2 * _CEILING, rounding))
             self._known[key] = (
                 _between(entry, variant)
-                if variant.fill in ("add", "fill") and variant.fill_value and entry.case.dtype in ("float16", "bfloat16")
+                if variant.fill in ("add", "fill")
+                and variant.fill_value
+                and entry.case.dtype in ("float16", "bfloat16")
                 else agrees(entry.output, attend(entry.case, variant), tolerance)
             )
         return self._known[key]
@@ -88,7 +90,8 @@ def tolerance_of(case: Case, right: Variant, noise: float) -> float:
         found = np.abs(scores(case, right))
     largest = float(np.max(found[np.isfinite(found)], initial=0.0))
     base = max(_FLOOR[case.dtype], 3 * noise)
-    return min(_CEILING, base + 4 * _EPS[case.dtype] * largest)
+    angles = case.kv_length * _EPS["float32"] if right.rotary is not None else 0.0  # of far positions, in float32
+    return min(_CEILING, base + (4 * _EPS[case.dtype] + angles) * largest)
 
 
 def gather(subject: Subject, sizes: Sizes, right: Variant) -> Evidence:

@@ -13,6 +13,7 @@ from softlookup.conformance.hypotheses.hypothesis import Hypothesis, hypothesis
 from softlookup.conformance.hypotheses.softmax import BLOCKS, tiles
 from softlookup.conformance.oracle import attend
 from softlookup.conformance.probes.masking import swept
+from softlookup.conformance.scores import products_of
 from softlookup.conformance.sizes import Sizes
 from softlookup.conformance.subject import Subject
 from softlookup.conformance.variant import Variant
@@ -140,18 +141,11 @@ def spread_of(output: Array, case: Case, base: Variant, slope: float) -> float:
 
 def _centred(output: Array, case: Case, base: Variant) -> tuple[Array, Array] | None:
     """Ln W and q.k without the mean of their rows; None where the weights cannot be read."""
-    weights, products = output[..., : case.kv_length], attend_products(case, base)
+    weights, products = output[..., : case.kv_length], products_of(case, base)
     if not np.isfinite(weights).all() or (weights <= 1e-30).any():
         return None
     logs = np.log(weights)
     return logs - logs.mean(-1, keepdims=True), products - products.mean(-1, keepdims=True)
-
-
-def attend_products(case: Case, base: Variant) -> Array:
-    """q.k with the heads of ``base``."""
-    from softlookup.conformance.scores import mapped
-
-    return np.asarray(case.query @ mapped(case.key, case.heads, base.key_map).transpose(0, 1, 3, 2))
 
 
 def _head_maps(evidence: Evidence, base: Variant) -> Iterator[Hypothesis]:

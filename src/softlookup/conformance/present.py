@@ -79,8 +79,9 @@ class Presenter:
                 found["call.returns"] = Finding(f"call.returns={seen.form.replace(' ', '_')}", "info",
                                                 "only the first part is looked at", seen.form, "an array")  # fmt: skip
             elif seen.form:
-                found["call.shape"] = Finding(f"call.shape={seen.form.split(', wanted')[0].removeprefix('shape ')}".replace(
-                    " ", ""), "wrong", "the output's shape", seen.form, "the query's shape, with Dv")  # fmt: skip
+                shape = seen.form.split(", wanted")[0].removeprefix("shape ").replace(" ", "")
+                found["call.shape"] = Finding(f"call.shape={shape}", "wrong", "the output's shape", seen.form,
+                                              "the query's shape, with Dv")  # fmt: skip
             dtype = self.subject.adapter.dtype or self.sizes.dtype
             if seen.dtype and seen.dtype != dtype and seen.output is not None:
                 found["call.dtype"] = Finding(f"call.dtype={seen.dtype}(want={dtype})", "info",
@@ -96,8 +97,9 @@ class Presenter:
                 if slope is not None:
                     spread = spread_of(entry.output, entry.case, self.right, slope)
                     found["scale"] = (
-                        "not one number: weights do not follow q.k" if spread > 0.1 else
-                        f"{slope:.4g} at D = {entry.case.head_dim} (1/sqrt(D) = {entry.case.head_dim**-0.5:.4g})"
+                        "not one number: weights do not follow q.k"
+                        if spread > 0.1
+                        else f"{slope:.4g} at D = {entry.case.head_dim} (1/sqrt(D) = {entry.case.head_dim**-0.5:.4g})"
                     )
                 sums = entry.output[..., : entry.case.kv_length].sum(-1)
                 found["row sums"] = (
@@ -123,6 +125,8 @@ class Presenter:
                    key=lambda case: case.query.size + case.key.size + case.value.size)  # fmt: skip
 
     def _shows(self, case: Case, variant: Variant | None) -> bool:
+        if self.right.rotary is not None and case.head_dim != self.right.rotary.dim:
+            return False
         found = self.subject.run(case).output
         if found is None:
             return False

@@ -48,9 +48,7 @@ def _causal(contract: Contract) -> Iterator[Hypothesis]:
         code = "mask.compose=causal_dropped" if when == "mask" else f"causal.dropped_when({when})"
         yield hypothesis(code, "leak", f"causal is skipped on the path taken with {when}", "causal",
                          causal_off_when=when)  # fmt: skip
-    upper = (
-        "queries see the keys after them instead of those before: triu where tril is meant, or True hides where it shows"
-    )
+    upper = "queries see the keys after them, not those before: triu for tril, or True hides where it shows"
     yield hypothesis("causal.triangle=wrong", "leak", upper, "causal", causal="upper")
     yield hypothesis("causal.triangle=wrong(strict)", "leak", upper, "causal", causal="upper", causal_shift=-1)
     yield hypothesis("causal.excludes_self", "wrong", "j < i (tril(-1)) where j <= i is meant", "causal",
@@ -69,7 +67,7 @@ def _causal(contract: Contract) -> Iterator[Hypothesis]:
 
 def _masks() -> Iterator[Hypothesis]:
     yield hypothesis("mask.ignored", "leak", "the mask never reaches the scores", "mask", mask="off")
-    yield hypothesis("mask.polarity=inverted", "leak", "masked_fill(mask) where masked_fill(~mask) is meant: True (1) means attend, and what is to be seen is hidden", "mask",
+    yield hypothesis("mask.polarity=inverted", "leak", "masked_fill(mask) where masked_fill(~mask) is meant: what True shows is hidden", "mask",
                      mask="invert")  # fmt: skip
     yield hypothesis("mask.compose=mask_dropped", "leak", "if causal: ... else: use the mask", "mask causal",
                      mask_off_when="causal")  # fmt: skip
