@@ -1,4 +1,4 @@
-"""Mistakes of functions as people write them: caches and rotations, heads split wrongly, masks of few axes, half fills."""
+"""Mistakes of functions as people write them: caches with rotations, masks of few axes."""
 
 import math
 

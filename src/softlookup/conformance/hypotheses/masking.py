@@ -67,8 +67,8 @@ def _causal(contract: Contract) -> Iterator[Hypothesis]:
 
 def _masks() -> Iterator[Hypothesis]:
     yield hypothesis("mask.ignored", "leak", "the mask never reaches the scores", "mask", mask="off")
-    yield hypothesis("mask.polarity=inverted", "leak", "masked_fill(mask) where masked_fill(~mask) is meant: what True shows is hidden", "mask",
-                     mask="invert")  # fmt: skip
+    polarity = "masked_fill(mask) where masked_fill(~mask) is meant: what True is to show is hidden"
+    yield hypothesis("mask.polarity=inverted", "leak", polarity, "mask", mask="invert")
     yield hypothesis("mask.compose=mask_dropped", "leak", "if causal: ... else: use the mask", "mask causal",
                      mask_off_when="causal")  # fmt: skip
     yield hypothesis("mask.compose=union", "leak", "mask | causal where & is meant", "mask causal", mask="or")
