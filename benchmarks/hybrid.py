@@ -1,11 +1,15 @@
 """Long merger agreements (MAUD): windows that see every clause against retrieval, and against BM25 alone.
 
     python benchmarks/hybrid.py [--contracts 6] [--strategies hybrid retrieval] [--out hybrid.jsonl]
+    python benchmarks/hybrid.py --false-evidence 3
 
 The longest agreements of the set, each with all its questions, each strategy in a process of its own, so that its peak
 memory is its own. R@5 and R@10: a passage of at most 600 characters among the first k overlaps a piece of the answer.
 Memory of full context is computed: weights and the KV cache of all tokens (no agreement fits the model's window).
 Intervals are 95 %, by a bootstrap over agreements. Resumable: what is in --out under the same method is not run again.
+
+With --false-evidence the N shortest agreements are asked, in windows, the 80 off-topic questions that the standard bank
+does not hold: how often is evidence claimed for what no agreement answers?
 """
 
 from __future__ import annotations
@@ -74,6 +78,27 @@ def run_one(folder: Path, file: str, strategy: str) -> dict:
     }  # fmt: skip
 
 
+def run_off_topic(folder: Path, file: str) -> dict:
+    """p-values of off-topic questions that are no part of the standard bank, on one agreement read in windows."""
+    from softlookup.evidence.question_bank import question_bank
+    from softlookup.session import Options, Session
+
+    questions = question_bank("en", 0.01).further
+    document = Session(options=Options(cache=False, strategy="hybrid")).open(folder / "contracts" / file)
+    found = document.evidence(questions)
+    return {"file": file, "p": [evidence.decision.p_value for evidence in found]}
+
+
+def report_false_evidence(results: Sequence[dict]) -> None:
+    """Share of off-topic questions with evidence, at the alphas that the standard bank allows."""
+    rows = [{"group": result["file"], "p": p} for result in results for p in result["p"]]
+    for alpha in (0.05, 0.025):
+        share = interval(rows, lambda r, a=alpha: sum(row["p"] <= a for row in r) / max(1, len(r)))
+        print(f"  false evidence at alpha {alpha}: {share} ({len(rows)} questions on {len(results)} agreements)")
+    for result in results:
+        print(f"  {result['file'][:40]:42}{sum(p <= 0.05 for p in result['p'])} of {len(result['p'])} at .05")
+
+
 def child(folder: Path, file: str, strategy: str) -> dict:
     """:func:`run_one` in a process of its own."""
     command = [sys.executable, __file__, "--data", str(folder), "--one", file, strategy]
@@ -136,6 +161,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--contracts", type=int, default=6, metavar="N", help="the N longest agreements (default 6)")
     parser.add_argument("--strategies", nargs="+", choices=tuple(METHODS), default=list(METHODS))
     parser.add_argument("--out", default="hybrid.jsonl", help="one line per agreement and strategy, resumable")
+    parser.add_argument("--false-evidence", type=int, metavar="N", help="off-topic questions on the N shortest")
     parser.add_argument("--one", nargs=2, metavar=("FILE", "STRATEGY"), help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -151,6 +177,17 @@ def main() -> int:
         print(json.dumps(run_one(folder, *options.one)))
         return 0
     out, method = Path(options.out), method_digest("hybrid")
+    if options.false_evidence:
+        known = load_results(out, method, None, key="run")
+        asked = []
+        for file in longest(folder, 1_000)[-options.false_evidence :]:
+            done = known.get(f"off-topic {file}")
+            if done is None:
+                done = {"method": method, "run": f"off-topic {file}", **run_off_topic(folder, file)}
+                append_result(out, done)
+            asked.append(done)
+        report_false_evidence(asked)
+        return 0
     results = []
     for file in longest(folder, options.contracts):
         for strategy in options.strategies:

@@ -82,8 +82,9 @@ def _quantities(found: CostEstimate) -> list[str]:
             count=int(figures["max_concurrency"].value), left=quantity(max(0.0, pool.available.value), "B"),
             longest=int(pool.longest.value)), pool.requests.kind),
         ("observe", label["observe_line"].format(
-            sums=quantity(look.column_sums, "B"), clauses=quantity(look.span_mass, "B"),
-            weights=quantity(look.weights, "B")), figures["score_matrix_bytes"].kind),
+            seconds=seconds_text(figures["observation_seconds"].value, found.request.language),
+            sums=quantity(look.column_sums, "B"), weights=quantity(look.weights, "B")),
+            figures["observation_seconds"].kind),
     ]  # fmt: skip
     return [_line(label[name], text, label[kind]) for name, text, kind in rows]
 

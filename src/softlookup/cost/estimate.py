@@ -20,7 +20,7 @@ from softlookup.cost.plan_texts import say
 from softlookup.cost.pool import Pool, pool_of
 from softlookup.cost.request import PlanRequest, window_line
 from softlookup.cost.seconds import DecodeTraffic, bound_by, sum_figure, weights_read
-from softlookup.cost.steps import decode_milliseconds, prefill_seconds
+from softlookup.cost.steps import bank_seconds, decode_milliseconds, prefill_seconds, suffix_seconds
 from softlookup.cost.strategies import StrategyCost, strategy_costs
 
 
@@ -131,6 +131,8 @@ def _figures(request: PlanRequest, flops: Flops, pool: Pool) -> dict[str, Figure
     cached = Figure(cache, "B", engine.kind, cache, cache, "sum of all layers, cost/kv_cache.py", _engine(request))
     per_token = kv_bytes_per_token(shape, request.kv, engine)
     prefill, decode = prefill_seconds(request, tokens), decode_milliseconds(request, tokens)
+    room = tokens if request.room is None else max(1, min(tokens, request.room))
+    looks = [(1.0, bank_seconds(request, room)), (1.0, suffix_seconds(request, room, evidence=True))]
     answer = sum_figure([(1.0, prefill), (1e-3 * request.answer_tokens, decode)], "s", "prefill + answer x decode")
     counted = "tensor table" if shape.counted is not None else "formula of the architecture"
     found = {
@@ -147,6 +149,7 @@ def _figures(request: PlanRequest, flops: Flops, pool: Pool) -> dict[str, Figure
         "crossover_tokens": exact(crossover_tokens(shape), "tokens", "attention = matrix products"),
         "prefill_seconds": prefill,
         "decode_ms_per_token": decode,
+        "observation_seconds": sum_figure(looks, "s", "off-topic bank and question behind the document or one window"),
         "answer_seconds": answer,
         "workspace_bytes": pool.workspace,
         "kv_pool_bytes": pool.available,
