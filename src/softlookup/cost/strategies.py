@@ -149,6 +149,11 @@ def _too_large(request: PlanRequest, pool: Pool, cache: int) -> str:
     needed, left = request.concurrency * cache, max(0.0, pool.available.value)
     if needed <= left:
         return ""
+    if not left:
+        return say(
+            request.language, "no_memory", weights=request.model.weight_bytes.value / 1e9, device=request.device.name,
+            memory=request.device.memory * request.device.count / 1e9,
+        )  # fmt: skip
     count = request.concurrency
     several = say(request.language, "several", count=count) if count > 1 else ""
     return say(
