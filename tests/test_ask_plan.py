@@ -11,7 +11,7 @@ import pytest
 from softlookup import Session
 from softlookup.cli import main
 from softlookup.cost.devices import find_device
-from softlookup.cost.request import PlanRequest
+from softlookup.cost.plan.request import PlanRequest
 from softlookup.evidence.timed_model import bench_and_subject
 from softlookup.session import Options
 from timed_machine import Machine, subject

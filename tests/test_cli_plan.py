@@ -154,7 +154,7 @@ def test_a_configuration_with_a_missing_field(capsys, tmp_path):
 
 def test_the_dtype_of_a_configuration(capsys, tmp_path):
     """An unknown one is a fault of the model, not of the call, and can be overridden; a missing one is told."""
-    from softlookup.cost.presets import preset_config
+    from softlookup.cost.model.presets import preset_config
 
     config = {name: value for name, value in preset_config("Llama-3.1-8B").items() if "dtype" not in name}
     path = tmp_path / "config.json"

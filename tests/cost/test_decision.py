@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.cost import changes
-from softlookup.cost.choice import choose
 from softlookup.cost.devices import find_device
-from softlookup.cost.document_plan import TokenInterval, plan_document
 from softlookup.cost.kv_cache import KVDtypes
-from softlookup.cost.losses import DocumentOutline, Unread, cut_by_windows
-from softlookup.cost.model_source import find_model
-from softlookup.cost.plan_texts import say, seconds_text, text_keys
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.plan import changes
+from softlookup.cost.plan.choice import choose
+from softlookup.cost.plan.document_plan import TokenInterval, plan_document
+from softlookup.cost.plan.losses import DocumentOutline, Unread, cut_by_windows
+from softlookup.cost.plan.plan_texts import say, seconds_text, text_keys
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategies import strategy_costs
 from softlookup.cost.pool import pool_of
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategies import strategy_costs
 from softlookup.errors import CapacityError, UsageError
 
 NEVER = Unread(0, 0, 0)
@@ -187,7 +187,7 @@ def outline(references=(), unread=NEVER):
 )  # fmt: skip
 def test_references_that_windows_cut(references, room):
     """By search over all windows: one holds both ends, or the reference is cut."""
-    from softlookup.cost.strategies import window_count, window_step
+    from softlookup.cost.plan.strategies import window_count, window_step
 
     step, count = window_step(room), window_count(1000, room)
     windows = [range(number * step, number * step + room) for number in range(count)]
@@ -253,7 +253,7 @@ def test_both_languages_say_the_same():
 
 
 def say_raw(language, key):
-    from softlookup.cost import plan_texts
+    from softlookup.cost.plan import plan_texts
 
     return plan_texts._TEXTS[language][key]
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from softlookup.cost.devices import find_device
-from softlookup.cost.dtypes import GGML_TYPES, element_bytes
-from softlookup.cost.estimate import estimate
-from softlookup.cost.gguf_header import SkippedArray, read_gguf_header
-from softlookup.cost.gguf_shape import shape_from_gguf
 from softlookup.cost.kv_cache import kv_bytes
-from softlookup.cost.model_source import find_model
-from softlookup.cost.request import PlanRequest
+from softlookup.cost.model.dtypes import GGML_TYPES, element_bytes
+from softlookup.cost.model.gguf_header import SkippedArray, read_gguf_header
+from softlookup.cost.model.gguf_shape import shape_from_gguf
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.plan.estimate import estimate
+from softlookup.cost.plan.request import PlanRequest
 from softlookup.errors import ModelError
 
 WIDTH, HEADS, KV, DIM, INNER, VOCABULARY, LAYERS = 64, 4, 2, 16, 96, 128, 4

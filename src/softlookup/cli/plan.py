@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from softlookup.cost.request import PlanRequest
+    from softlookup.cost.plan.request import PlanRequest
 
 # options of the plans of a file or a length, which the course page's account does not take
 _COST_OPTIONS = (
@@ -100,7 +100,7 @@ def _plan_tokens(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.calibrate import measured_request
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.render_plan import estimate_text
-    from softlookup.cost.estimate import estimate
+    from softlookup.cost.plan.estimate import estimate
     from softlookup.evidence.profile_store import evidence_depth
     from softlookup.runtime.embedded import GGUF_SHA256, NAME
 
@@ -117,10 +117,10 @@ def _plan_tokens(options: argparse.Namespace) -> ExitCode:
 def _request(options: argparse.Namespace, model: str | None, tokens: int) -> PlanRequest:
     """The request of the options; checks every number and name before a file is read."""
     from softlookup.cost.devices import find_device
-    from softlookup.cost.dtypes import dtype_name, is_mix
     from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
-    from softlookup.cost.model_source import find_model
-    from softlookup.cost.request import MAX_SECONDS, USUAL_ANSWER_TOKENS, PlanRequest
+    from softlookup.cost.model.dtypes import dtype_name, is_mix
+    from softlookup.cost.model.model_source import find_model
+    from softlookup.cost.plan.request import MAX_SECONDS, USUAL_ANSWER_TOKENS, PlanRequest
 
     kv_dtype = dtype_name("bf16" if options.kv_dtype is None else options.kv_dtype)
     if is_mix(kv_dtype):

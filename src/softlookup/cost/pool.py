@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from softlookup.cost.figures import Figure, weakest
 from softlookup.cost.kv_cache import sequence_bytes
 from softlookup.cost.memory import llama_cpp_compute_bytes
-from softlookup.cost.request import PlanRequest
+from softlookup.cost.plan.request import PlanRequest
 from softlookup.cost.vllm_pool import GIB, activation_peak, available_kv_bytes, block_pool
 
 # what the driver, libraries and captured graphs take beside torch; replaced by measurement where there is one

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softlookup.cost.request import MAX_SECONDS, MOST_SECONDS
-from softlookup.cost.strategy import StrategyName
+from softlookup.cost.plan.request import MAX_SECONDS, MOST_SECONDS
+from softlookup.cost.plan.strategy import StrategyName
 from softlookup.errors import UsageError
 from softlookup.evidence.question_bank import most_compared
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from softlookup.cost.calibrated import with_calibration
-from softlookup.cost.document_plan import plan_document
-from softlookup.cost.estimate import CostEstimate
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategy import Strategy
+from softlookup.cost.plan.document_plan import plan_document
+from softlookup.cost.plan.estimate import CostEstimate
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategy import Strategy
+from softlookup.cost.timing.calibrated import with_calibration
 from softlookup.documents.language import language_of
 from softlookup.documents.model import Document, Span
 from softlookup.errors import CapacityError, ModelError

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from softlookup.cost.config_json import shape_from_config_file
-from softlookup.cost.dtypes import dtype_name, element_bytes, is_mix, storage_bytes
 from softlookup.cost.figures import Figure, exact
-from softlookup.cost.gguf_header import read_gguf_header
-from softlookup.cost.gguf_shape import shape_from_gguf
-from softlookup.cost.presets import preset_shape
-from softlookup.cost.safetensors_files import check_complete, safetensors_totals
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.model.config_json import shape_from_config_file
+from softlookup.cost.model.dtypes import dtype_name, element_bytes, is_mix, storage_bytes
+from softlookup.cost.model.gguf_header import read_gguf_header
+from softlookup.cost.model.gguf_shape import shape_from_gguf
+from softlookup.cost.model.presets import preset_shape
+from softlookup.cost.model.safetensors_files import check_complete, safetensors_totals
+from softlookup.cost.model.shapes import ModelShape
 from softlookup.errors import ModelError, UsageError
 
 DEFAULT_MODEL = "SmolLM2-135M"

@@ -13,13 +13,13 @@ from typing import Any
 
 from softlookup.cost.figures import Figure, exact
 from softlookup.cost.kv_cache import sequence_bytes
-from softlookup.cost.losses import Loss
-from softlookup.cost.plan_texts import say
+from softlookup.cost.plan.losses import Loss
+from softlookup.cost.plan.plan_texts import say
+from softlookup.cost.plan.request import PlanRequest, window_line
+from softlookup.cost.plan.steps import bank_seconds, decode_milliseconds, prefill_seconds, suffix_seconds
+from softlookup.cost.plan.strategy import FINAL_CONTEXT_TOKENS, LEAST_WINDOW_TOKENS, StrategyName
 from softlookup.cost.pool import Pool
-from softlookup.cost.request import PlanRequest, window_line
 from softlookup.cost.seconds import sum_figure
-from softlookup.cost.steps import bank_seconds, decode_milliseconds, prefill_seconds, suffix_seconds
-from softlookup.cost.strategy import FINAL_CONTEXT_TOKENS, LEAST_WINDOW_TOKENS, StrategyName
 
 STRATEGIES: tuple[StrategyName, ...] = ("full_context", "retrieval", "hybrid")
 # eight blocks of 4,096 tokens, the course page's example; a quarter of a shorter document, but not less than what finds

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from softlookup.cost.devices import Device, find_device
 from softlookup.cost.efficiency import Efficiency, efficiency_of
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
-from softlookup.cost.model_source import CostModel
-from softlookup.cost.plan_texts import PlanLanguage, say
-from softlookup.cost.shapes import MAX_TOKENS, ModelShape
-from softlookup.cost.strategy import RESERVED_TOKENS
+from softlookup.cost.model.model_source import CostModel
+from softlookup.cost.model.shapes import MAX_TOKENS, ModelShape
+from softlookup.cost.plan.plan_texts import PlanLanguage, say
+from softlookup.cost.plan.strategy import RESERVED_TOKENS
 from softlookup.errors import CapacityError, UsageError
 
 # the usual answer of `softlookup ask`, which RESERVED_TOKENS includes

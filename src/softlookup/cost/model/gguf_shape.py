@@ -10,8 +10,8 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from softlookup.cost.gguf_header import GGUFHeader, SkippedArray, TensorEntry
-from softlookup.cost.shapes import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH, Layer, LayerKind, ModelShape
+from softlookup.cost.model.gguf_header import GGUFHeader, SkippedArray, TensorEntry
+from softlookup.cost.model.shapes import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH, Layer, LayerKind, ModelShape
 from softlookup.errors import ModelError
 
 # every so-many-th layer is full; 1: the window is not used at all (phi3)
