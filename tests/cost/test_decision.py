@@ -36,6 +36,14 @@ def long_on_a_processor(**options):
     return PlanRequest(find_model("SmolLM2-135M"), 200_000, device, **options)
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_strategy_that_was_asked_for_gives_a_whole_reason(language):
+    """Planted before: "as asked; " where nothing else was to be said."""
+    found = plan_document(request(1000, language=language), strategy="retrieval")
+    assert found.decision.strategy == "retrieval"
+    assert found.decision.reason == say(language, "asked")
+
+
 def test_hybrid_gives_way_to_retrieval_where_it_takes_too_long():
     found = plan_document(long_on_a_processor())
     hybrid = found.chosen

@@ -45,7 +45,8 @@ def decide(
     full, retrieval, _ = by_name(rows)
     reason = _reason(request, rows, chosen)
     if strategy != "auto":
-        reason = say(request.language, "join").join((say(request.language, "asked"), _facts(request, rows, chosen)))
+        parts = (say(request.language, "asked"), _facts(request, rows, chosen))
+        reason = say(request.language, "join").join(part for part in parts if part)
     return Decision(chosen, reason, break_even(full, retrieval), change_that_helps(request, pool, rows, chosen))
 
 

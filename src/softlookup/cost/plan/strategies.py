@@ -149,17 +149,13 @@ def _too_large(request: PlanRequest, pool: Pool, cache: int) -> str:
     needed, left = request.concurrency * cache, max(0.0, pool.available.value)
     if needed <= left:
         return ""
+    device, count = request.device, request.concurrency
     if not left:
-        return say(
-            request.language, "no_memory", weights=request.model.weight_bytes.value / 1e9, device=request.device.name,
-            memory=request.device.memory * request.device.count / 1e9,
-        )  # fmt: skip
-    count = request.concurrency
+        weights, memory = request.model.weight_bytes.value / 1e9, device.memory * device.count / 1e9
+        return say(request.language, "no_memory", weights=weights, device=device.name, memory=memory)
     several = say(request.language, "several", count=count) if count > 1 else ""
-    return say(
-        request.language, "over_memory", needed=needed / 1e9, several=several, device=request.device.name,
-        left=left / 1e9,
-    )  # fmt: skip
+    values = {"needed": needed / 1e9, "several": several, "device": device.name, "left": left / 1e9}
+    return say(request.language, "over_memory", **values)
 
 
 def _full(request: PlanRequest, pool: Pool) -> StrategyCost:
