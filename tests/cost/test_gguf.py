@@ -225,11 +225,7 @@ def test_tensors_of_another_model_are_refused(tmp_path):
 
 
 def test_a_number_of_one_layer_is_checked(tmp_path):
-<<<<<<< HEAD
-    with pytest.raises(ModelError, match=r"states attention\.head_count_kv = -2 of a layer"):
-=======
     with pytest.raises(ModelError, match="_kv = -2 of a layer, a number from 0 to"):
->>>>>>> ca20f1cec14818de7f52026ed75fbe8da5bd34ca
         shape_from_gguf(read_gguf_header(write(tmp_path / "m.gguf", kv=[2, 2, -2, 2])))
 
 
