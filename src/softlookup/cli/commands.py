@@ -58,10 +58,11 @@ def ask(options: argparse.Namespace) -> ExitCode:
             if target is not None:
                 records.append(question_record(document.document, answer, document.fed(answer.question)))
     if document.kept_bytes:
+        from softlookup.cli.render_plan import quantity
         from softlookup.runtime.prefix_store import prefix_folder
 
         sys.stderr.write(
-            f"note: what the model read is kept for further questions ({document.kept_bytes / 1e9:.1f} GB in "
+            f"note: what the model read is kept for further questions ({quantity(document.kept_bytes, 'B')} in "
             f"{printable_line(str(prefix_folder()))}, as confidential as the document; --no-cache keeps nothing, "
             "`softlookup cache purge` deletes it)\n"
         )
