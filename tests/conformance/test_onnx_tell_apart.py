@@ -32,14 +32,17 @@ def told(suite, plant):
     return suite.tells(plant.function, plant.twin, plant.contract)
 
 
-@pytest.mark.parametrize("name", ["mask.ignored", "scale.missing", "gqa.tile", "window.sym_leak", "num.fp16_softmax"])
+@pytest.mark.parametrize(
+    "name",
+    ["mask.ignored", "mask.key_lengths_ignored", "scale.missing", "gqa.tile", "window.sym_leak", "num.fp16_softmax"],
+)
 def test_a_bug_within_the_cases_is_seen(suite, name):
     assert told(suite, PLANTS[name]) == "sees"
 
 
 @pytest.mark.parametrize(
     "name",
-    ["sink.ignored", "alibi.sign", "mask.key_lengths_ignored", "batch.seg_leak", "mask.poison", "softmax.max_init0",
+    ["sink.ignored", "alibi.sign", "infra.inplace", "batch.seg_leak", "mask.poison", "softmax.max_init0",
      "num.fp16_qk"],
 )  # fmt: skip
 def test_a_bug_outside_of_the_cases_is_not(suite, name):
