@@ -39,7 +39,7 @@ class Run:
     low: float
     high: float
     clauses_predicted: int | None
-    clauses_measured: int
+    clauses_measured: int | None  # None: no evidence was found, so nothing was fed
     chosen: bool
     loses: bool
 
@@ -51,7 +51,7 @@ class Run:
 
 def run_strategy(path: Path, name: str) -> Run | None:
     """Plan and ask; None where the strategy is not possible."""
-    from softlookup.cost.document_plan import plan_document
+    from softlookup.cost.plan.document_plan import plan_document
     from softlookup.session import Options, Session
 
     session = Session(options=Options(max_answer_tokens=1, cache=False, strategy=name))
@@ -74,21 +74,26 @@ def run_strategy(path: Path, name: str) -> Run | None:
     final = sum(1 for answer in answers if answer.coverage.tokens_read)
     # the plan assumes that evidence is found: without it hybrid reads no final context
     skipped = (len(QUESTIONS) - final) * (row.next_answer.value - question_seconds(plan.request, row))
-    predicted = row.total_seconds(len(QUESTIONS)) - (skipped if name == "hybrid" else 0.0)
+    total = row.total_seconds(len(QUESTIONS))
+    low, high = (
+        (row.first_answer.low + row.next_answer.low) / total,
+        (row.first_answer.high + row.next_answer.high) / total,
+    )
+    predicted = total - (skipped if name == "hybrid" else 0.0)
     whole = row.fed >= plan.request.tokens
     unread = 0 if whole else None if row.loss is None else row.loss.unread_clauses
     return Run(
         name, predicted, measured,
-        row.first_answer.low + row.next_answer.low, row.first_answer.high + row.next_answer.high,
-        unread, round(statistics.mean(left_out)) if left_out else 0,
+        predicted * low, predicted * high,
+        unread, round(statistics.mean(left_out)) if left_out else None,
         free.plan.decision.strategy == name, not whole,
     )  # fmt: skip
 
 
 def question_seconds(request: object, row: object) -> float:
     """Seconds of one question in all windows: what hybrid's further answer costs without its final context."""
-    from softlookup.cost.steps import suffix_seconds
-    from softlookup.cost.strategies import last_window
+    from softlookup.cost.plan.steps import suffix_seconds
+    from softlookup.cost.plan.strategies import last_window
 
     last = last_window(request.tokens, row.window_tokens) if row.windows > 1 else row.window_tokens
     whole = suffix_seconds(request, row.window_tokens, evidence=True).value
@@ -101,11 +106,11 @@ def report(path: Path, tokens: int, runs: list[Run]) -> float:
     titles = f"{'predicted':>10}{'measured':>10}{'error':>8}{'interval':>20}{'clauses left out: plan, run':>30}"
     print(f"  {'strategy':16}{titles}")
     for run in runs:
-        plan = "-" if run.clauses_predicted is None else f"{run.clauses_predicted}"
+        plan, left = ("-" if n is None else str(n) for n in (run.clauses_predicted, run.clauses_measured))
         mark = " *" if run.chosen else ""
         print(
             f"  {run.name + mark:16}{run.predicted:8.1f} s{run.measured:8.1f} s{run.error:+8.0%}"
-            f"{f'{run.low:.1f} to {run.high:.1f} s':>20}{f'{plan}, {run.clauses_measured}':>30}"
+            f"{f'{run.low:.1f} to {run.high:.1f} s':>20}{f'{plan}, {left}':>30}"
         )
     whole = [run for run in runs if not run.loses]
     chosen = next((run for run in runs if run.chosen), None)

@@ -12,7 +12,7 @@ from softlookup.cli.read import reading_options
 from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from softlookup.cost.strategy import StrategyName
+    from softlookup.cost.plan.strategy import StrategyName
     from softlookup.session import OpenDocument, Session
 
 
@@ -74,7 +74,7 @@ def ask(options: argparse.Namespace) -> ExitCode:
 
 def _note_wait(document: OpenDocument, questions: int) -> None:
     """Say before a long wait how long it will be, and why."""
-    from softlookup.cost.plan_texts import seconds_text
+    from softlookup.cost.plan.plan_texts import seconds_text
 
     document.expect(questions)
     seconds = document.strategy.first_answer_seconds

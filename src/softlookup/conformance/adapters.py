@@ -46,6 +46,8 @@ class Adapter:
     ``features``: what ``call`` understands. ``fixed``: keywords that are always given.
     ``heads``, ``kv_heads``, ``head_dim``, ``batch``, ``dtype``: sizes that cannot be chosen.
     ``always_causal``: the function masks the future without being asked.
+    ``rotates``: the function turns queries and keys itself, as the contract's ``rope`` says; where Tq < Tk, ``call``
+    gives it the first keys as the past.
     ``layout`` and ``framework`` win over those of the contract.
     """
 
@@ -59,6 +61,7 @@ class Adapter:
     batch: int | None = None
     dtype: str | None = None
     always_causal: bool = False
+    rotates: bool = False
     layout: str | None = None
     framework: str | None = None
 

@@ -113,7 +113,11 @@ class Arguments:
 
     def _shaped(self, mask: Array, case: Case) -> Array:
         """The mask in the number of axes that the function takes; ``TypeError`` where it cannot say as much."""
-        if self.mask_form == "b1qk" or mask.shape[1] > 1:
+        if self.mask_form in ("b1qk", "bhqk") and mask.shape[1] > 1:
+            return mask
+        if mask.shape[1] > 1:
+            raise TypeError(f"a mask [{', '.join(self.mask_form)}] cannot differ between heads")
+        if self.mask_form == "b1qk":
             return mask
         if self.mask_form == "bhqk":
             return np.repeat(mask, case.heads, axis=1)

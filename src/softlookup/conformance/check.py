@@ -17,11 +17,13 @@ from softlookup.conformance.environment import environment
 from softlookup.conformance.evidence import Evidence, agrees, gather
 from softlookup.conformance.explain import Explanation, explain
 from softlookup.conformance.hypotheses import all_hypotheses
+from softlookup.conformance.hypotheses.rotary import of_rotary
 from softlookup.conformance.measured import Measured
 from softlookup.conformance.oracle import attend
 from softlookup.conformance.precision import precisions
 from softlookup.conformance.present import Presenter
 from softlookup.conformance.report import Finding, ProbeResult, Report, by_severity
+from softlookup.conformance.rope import wanted_rotation
 from softlookup.conformance.sizes import Sizes, find_sizes
 from softlookup.conformance.subject import OutOfBudgetError, Subject
 from softlookup.conformance.variant import Variant, right_variant
@@ -47,11 +49,15 @@ def check_fn(
     ``budget`` seconds for all calls. Never raises for what ``fn`` does; raises ``UsageError`` for wrong arguments.
     """
     wanted = find_contract(contract)
-    subject = Subject(fn, wanted, adapter or Adapter(), budget)
+    adapter, right = adapter or Adapter(), right_variant(wanted)
+    if adapter.rotates:
+        rotation = wanted_rotation(wanted.rope)[0]
+        adapter, right = replace(adapter, head_dim=rotation.dim), right.but(rotary=rotation)
+    subject = Subject(fn, wanted, adapter, budget)
     name = name or name_of(fn)
     started = time.monotonic()
     try:
-        report = _Check(subject, wanted, name).run()
+        report = _Check(subject, wanted, right, name).run()
     except OutOfBudgetError as error:
         report = Report(name, wanted.name, problem=f"call.hangs: {error}", environment=environment(subject.framework))
     return replace(report, environment={**report.environment, "seconds": f"{time.monotonic() - started:.1f}",
@@ -66,9 +72,8 @@ def name_of(fn: Callable[..., Any]) -> str:
 class _Check:
     """One run of all probes over one subject."""
 
-    def __init__(self, subject: Subject, contract: Contract, name: str) -> None:
-        self.subject, self.contract, self.name = subject, contract, name
-        self.right = right_variant(contract)
+    def __init__(self, subject: Subject, contract: Contract, right: Variant, name: str) -> None:
+        self.subject, self.contract, self.right, self.name = subject, contract, right, name
         self.environment = environment(subject.framework)
 
     def run(self) -> Report:
@@ -134,6 +139,8 @@ class _Check:
     def _judge(self, sizes: Sizes) -> tuple[Evidence, list[Explanation], list[int]]:
         evidence = gather(self.subject, sizes, self.right)
         hypotheses = all_hypotheses(self.contract)
+        if self.right.rotary is not None:
+            hypotheses = [*of_rotary(self.right.rotary), *hypotheses]
         if sizes.batch == 1:  # no other row to share with
             hypotheses = [entry for entry in hypotheses if entry.changes.get("axis") != "batch"]
         found, left = explain(evidence, self.right, hypotheses, Measured(self.subject, sizes))
@@ -147,7 +154,7 @@ class _Check:
         if left:
             findings.append(presenter.unknown(left, after=[entry.hypothesis.code for entry in found]))
         findings += [presenter.behaved(entry) for entry in tried if entry.status == "finding"]
-        findings += presenter.odd()
+        findings += presenter.odd(found)
         return Report(
             self.name,
             self.contract.name,

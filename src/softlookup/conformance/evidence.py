@@ -39,7 +39,7 @@ class Evidence:
     skipped: dict[str, str]  # probe id -> reason
     vacuous: list[str]
     refused: dict[str, str]  # probe id -> what the function raised
-    odd: list[tuple[Seen | Case, Observation]]  # tuples, mutated inputs, other dtypes
+    odd: list[tuple[Case, Observation]]  # tuples, mutated inputs, other dtypes
 
     def __post_init__(self) -> None:
         self._known: dict[tuple[int, Variant], bool] = {}
@@ -52,7 +52,13 @@ class Evidence:
             # adding a large number leaves float32 scores few digits
             rounding = 2 * _EPS["float32"] * abs(variant.fill_value) if variant.fill == "add" else 0.0
             tolerance = max(entry.tolerance, min(2 * _CEILING, rounding))
-            self._known[key] = agrees(entry.output, attend(entry.case, variant), tolerance)
+            self._known[key] = (
+                _between(entry, variant)
+                if variant.fill in ("add", "fill")
+                and variant.fill_value
+                and entry.case.dtype in ("float16", "bfloat16")
+                else agrees(entry.output, attend(entry.case, variant), tolerance)
+            )
         return self._known[key]
 
     def failing(self, variant: Variant) -> list[int]:
@@ -68,13 +74,24 @@ def agrees(one: Array, other: Array, tolerance: float) -> bool:
     return bool((gap <= tolerance * np.maximum(1.0, np.abs(np.nan_to_num(other)))).all())
 
 
+def _between(entry: Seen, variant: Variant) -> bool:
+    """Within what rounding of scores in half precision allows: a weight only grows or falls with the fill value."""
+    with np.errstate(all="ignore"):
+        largest = float(np.nan_to_num(np.abs(scores(entry.case, variant)), posinf=0.0).max(initial=0.0))
+    off = 2 * _EPS[entry.case.dtype] * max(largest, min(2 * largest, abs(variant.fill_value)))
+    ends = [attend(entry.case, variant.but(fill_value=variant.fill_value + side * off)) for side in (-1, 1)]
+    low, high = np.minimum(*ends) - entry.tolerance, np.maximum(*ends) + entry.tolerance
+    return entry.output.shape == low.shape and bool(((entry.output >= low) & (entry.output <= high)).all())
+
+
 def tolerance_of(case: Case, right: Variant, noise: float) -> float:
     """What rounding may do: grows with the largest score, since exp turns absolute errors into relative ones."""
     with np.errstate(all="ignore"):
         found = np.abs(scores(case, right))
     largest = float(np.max(found[np.isfinite(found)], initial=0.0))
     base = max(_FLOOR[case.dtype], 3 * noise)
-    return min(_CEILING, base + 4 * _EPS[case.dtype] * largest)
+    angles = case.kv_length * _EPS["float32"] if right.rotary is not None else 0.0  # of far positions, in float32
+    return min(_CEILING, base + (4 * _EPS[case.dtype] + angles) * largest)
 
 
 def gather(subject: Subject, sizes: Sizes, right: Variant) -> Evidence:

@@ -13,6 +13,7 @@ from softlookup.conformance.hypotheses.hypothesis import Hypothesis, hypothesis
 from softlookup.conformance.hypotheses.softmax import BLOCKS, tiles
 from softlookup.conformance.oracle import attend
 from softlookup.conformance.probes.masking import swept
+from softlookup.conformance.scores import products_of
 from softlookup.conformance.sizes import Sizes
 from softlookup.conformance.subject import Subject
 from softlookup.conformance.variant import Variant
@@ -124,22 +125,27 @@ def _scales(evidence: Evidence, base: Variant, failing: list[int]) -> Iterator[H
 
 def slope_of(output: Array, case: Case, base: Variant) -> float | None:
     """Slope of ln W against q.k, centred per row; None where the weights cannot be read."""
-    keys = case.kv_length
-    weights = output[..., :keys]
-    products = attend_products(case, base)
-    if not np.isfinite(weights).all() or (weights <= 1e-30).any():
+    read = _centred(output, case, base)
+    if read is None:
         return None
-    logs = np.log(weights)
-    logs, products = logs - logs.mean(-1, keepdims=True), products - products.mean(-1, keepdims=True)
+    logs, products = read
     spread = float((products**2).sum())
     return float((logs * products).sum() / spread) if spread else None
 
 
-def attend_products(case: Case, base: Variant) -> Array:
-    """q.k with the heads of ``base``."""
-    from softlookup.conformance.scores import mapped
+def spread_of(output: Array, case: Case, base: Variant, slope: float) -> float:
+    """Largest distance of ln W from ``slope`` times q.k: what no scale explains."""
+    read = _centred(output, case, base)
+    return float("inf") if read is None else float(np.abs(read[0] - slope * read[1]).max())
 
-    return np.asarray(case.query @ mapped(case.key, case.heads, base.key_map).transpose(0, 1, 3, 2))
+
+def _centred(output: Array, case: Case, base: Variant) -> tuple[Array, Array] | None:
+    """Ln W and q.k without the mean of their rows; None where the weights cannot be read."""
+    weights, products = output[..., : case.kv_length], products_of(case, base)
+    if not np.isfinite(weights).all() or (weights <= 1e-30).any():
+        return None
+    logs = np.log(weights)
+    return logs - logs.mean(-1, keepdims=True), products - products.mean(-1, keepdims=True)
 
 
 def _head_maps(evidence: Evidence, base: Variant) -> Iterator[Hypothesis]:

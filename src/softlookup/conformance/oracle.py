@@ -61,9 +61,9 @@ def _reread(case: Case, variant: Variant) -> Case:
         return case.but(key=case.key[::-1], value=case.value[::-1])
     if kind == "value_reversed":
         return case.but(value=case.value[:, :, ::-1])
-    if variant.layout in ("split_query", "split_all"):
+    if variant.layout in ("split_query", "split_all", "split_view"):
         case = case.but(query=_resplit(case.query))
-    if variant.layout == "split_all":
+    if variant.layout in ("split_all", "split_view"):
         case = case.but(key=_resplit(case.key), value=_resplit(case.value))
     return case
 

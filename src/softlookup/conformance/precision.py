@@ -9,6 +9,7 @@ import numpy as np
 
 from softlookup.conformance.behaviour import Behaviour
 from softlookup.conformance.case import Array, Case
+from softlookup.conformance.narrow import brain, half
 from softlookup.conformance.oracle import attend
 from softlookup.conformance.sizes import Sizes, rounded
 from softlookup.conformance.subject import Subject
@@ -109,7 +110,7 @@ def scores_of(case: Case) -> Array:
 def _closest(scores: Array, got: Array, dtype: str) -> tuple[str, float]:
     """Which narrow arithmetic gives these weights, and how far it is from them (relative)."""
     tried = {}
-    for name, narrow in (("fp16", _half), ("bf16", _brain)):
+    for name, narrow in (("fp16", half), ("bf16", brain)):
         held = narrow(scores)
         tried[f"numeric.scores_{name}"] = _shares(held)
         lowered = narrow(held - held.max())
@@ -119,7 +120,7 @@ def _closest(scores: Array, got: Array, dtype: str) -> tuple[str, float]:
         tried[f"numeric.softmax_{name}(after_max)"] = narrow(narrow(np.exp(narrow(scores - scores.max()))) / total)
     gaps = {name: float(np.abs(got / weights - 1).max()) for name, weights in tried.items()}
     best = min(gaps, key=gaps.__getitem__)
-    on_grid = any(np.array_equal(narrow(got), got) for narrow in (_half, _brain))
+    on_grid = any(np.array_equal(narrow(got), got) for narrow in (half, brain))
     # an output of that precision cannot tell scores held in it from a softmax computed in it
     if (dtype in ("float16", "bfloat16") or on_grid) and "scores" in best:
         best = best.replace("scores", "softmax")
@@ -130,18 +131,6 @@ def _closest(scores: Array, got: Array, dtype: str) -> tuple[str, float]:
 def _shares(scores: Array) -> Array:
     raised = np.exp(scores - scores.max())
     return np.asarray(raised / raised.sum())
-
-
-def _half(given: Array | np.float64) -> Array:
-    with np.errstate(over="ignore"):
-        return np.asarray(given, dtype=np.float64).astype(np.float16).astype(np.float64)
-
-
-def _brain(given: Array | np.float64) -> Array:
-    """bfloat16 by rounding the upper half of a float32, ties to even."""
-    bits = np.asarray(given, dtype=np.float32).view(np.uint32).astype(np.uint64)
-    kept = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16).astype(np.uint32)
-    return kept.view(np.float32).astype(np.float64)
 
 
 def _accumulation(subject: Subject, sizes: Sizes) -> Behaviour:
@@ -174,7 +163,7 @@ def _long(subject: Subject, sizes: Sizes, keys: int) -> Case:
 def _accumulator(errors: dict[int, float]) -> str:
     """fp16 or bf16, by which a plain running sum of 1/T errs by about as much."""
     gaps = {}
-    for name, narrow in (("fp16", _half), ("bf16", _brain)):
+    for name, narrow in (("fp16", half), ("bf16", brain)):
         total = 0.0
         for keys, error in errors.items():
             running = np.float64(0.0)

@@ -8,7 +8,7 @@ from softlookup.conformance.behaviour import Behaviour
 from softlookup.conformance.case import Array, Case
 from softlookup.conformance.evidence import Evidence, agrees, tolerance_of
 from softlookup.conformance.explain import Explanation
-from softlookup.conformance.measured import slope_of
+from softlookup.conformance.measured import slope_of, spread_of
 from softlookup.conformance.oracle import attend
 from softlookup.conformance.report import Finding
 from softlookup.conformance.reports import reports_of
@@ -17,6 +17,7 @@ from softlookup.conformance.shrink import shrunk
 from softlookup.conformance.sizes import Sizes
 from softlookup.conformance.subject import Subject
 from softlookup.conformance.variant import Variant
+from softlookup.conformance.visibility import visible
 
 # what is ignored on one path only is dropped there
 _DROPPED = {"causal.not_applied": "causal.dropped_when", "mask.ignored": "mask.dropped_when",
@@ -31,8 +32,12 @@ class Presenter:
 
     def explained(self, found: Explanation) -> Finding:
         """A named mistake."""
-        case = self._smallest(found.explains)
-        case = shrunk(case, lambda small: self._shows(small, found.variant))
+        plain = [index for index in found.explains if self._is_plain(self.evidence.seen[index].case, found.variant)]
+        case = self._smallest(plain or found.explains)
+        case = shrunk(
+            case,
+            lambda small: self._shows(small, found.variant) and (not plain or self._is_plain(small, found.variant)),
+        )
         code = found.hypothesis.code
         if found.when and code in _DROPPED:
             code = f"{_DROPPED[code]}({found.when})"
@@ -62,16 +67,21 @@ class Presenter:
         return Finding(found.code, found.severity, found.likely, found.measured, found.expected, input=shown,
                        script=text, probes=(found.probe,), reports=reports_of(found.code.split("(")[0]))  # fmt: skip
 
-    def odd(self) -> list[Finding]:
-        """Tuples and other dtypes, once each: information."""
+    def odd(self, named: list[Explanation]) -> list[Finding]:
+        """Tuples and other dtypes, once each: information. ``named``: a wrong shape may follow from these."""
         found = {}
-        for _, seen in self.evidence.odd:
+        for case, seen in self.evidence.odd:
+            if seen.form and seen.output is None and any(
+                entry.hypothesis.needs and entry.hypothesis.needs <= case.features for entry in named
+            ):  # fmt: skip
+                continue
             if seen.form and seen.output is not None:
                 found["call.returns"] = Finding(f"call.returns={seen.form.replace(' ', '_')}", "info",
                                                 "only the first part is looked at", seen.form, "an array")  # fmt: skip
             elif seen.form:
-                found["call.shape"] = Finding(f"call.shape={seen.form.split(', ')[0].removeprefix('shape ')}".replace(
-                    " ", ""), "wrong", "the output's shape", seen.form, "the query's shape, with Dv")  # fmt: skip
+                shape = seen.form.split(", wanted")[0].removeprefix("shape ").replace(" ", "")
+                found["call.shape"] = Finding(f"call.shape={shape}", "wrong", "the output's shape", seen.form,
+                                              "the query's shape, with Dv")  # fmt: skip
             dtype = self.subject.adapter.dtype or self.sizes.dtype
             if seen.dtype and seen.dtype != dtype and seen.output is not None:
                 found["call.dtype"] = Finding(f"call.dtype={seen.dtype}(want={dtype})", "info",
@@ -85,8 +95,11 @@ class Presenter:
             if entry.probe.id == "plain.square":
                 slope = slope_of(entry.output, entry.case, self.right)
                 if slope is not None:
+                    spread = spread_of(entry.output, entry.case, self.right, slope)
                     found["scale"] = (
-                        f"{slope:.4g} at D = {entry.case.head_dim} (1/sqrt(D) = {entry.case.head_dim**-0.5:.4g})"
+                        "not one number: weights do not follow q.k"
+                        if spread > 0.1
+                        else f"{slope:.4g} at D = {entry.case.head_dim} (1/sqrt(D) = {entry.case.head_dim**-0.5:.4g})"
                     )
                 sums = entry.output[..., : entry.case.kv_length].sum(-1)
                 found["row sums"] = (
@@ -112,6 +125,8 @@ class Presenter:
                    key=lambda case: case.query.size + case.key.size + case.value.size)  # fmt: skip
 
     def _shows(self, case: Case, variant: Variant | None) -> bool:
+        if self.right.rotary is not None and case.head_dim != self.right.rotary.dim:
+            return False
         found = self.subject.run(case).output
         if found is None:
             return False
@@ -120,10 +135,14 @@ class Presenter:
             return False
         return variant is None or agrees(found, attend(case, variant), tolerance)
 
+    def _is_plain(self, case: Case, variant: Variant) -> bool:
+        """No row without keys, no NaN: the mistake is not to be taken for one about those."""
+        if not visible(case, self.right).any(-1).all() or not np.isfinite(case.value).all():
+            return False
+        return bool(np.isfinite(attend(case, variant)).all())
+
     def _leaks(self, index: int) -> bool:
         """A key that must be hidden has weight."""
-        from softlookup.conformance.visibility import visible
-
         entry = self.evidence.seen[index]
         if entry.output.shape[-1] != entry.case.kv_length:
             return False

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.conformance.case import Array
-from softlookup.conformance.precision import _brain, _half
+from softlookup.conformance.narrow import brain, half
 
-_NARROW = {"fp16": _half, "bf16": _brain}
+_NARROW = {"fp16": half, "bf16": brain}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from softlookup.conformance.case import Array, Case
+from softlookup.conformance.turned import turned
 from softlookup.conformance.variant import HeadMap, Variant
 from softlookup.conformance.visibility import offset, source
 
@@ -45,8 +46,7 @@ SCALES = tuple(name for name in _SCALES if name not in ("default", "constant"))
 
 def scores(case: Case, variant: Variant) -> Array:
     """Everything that enters the softmax before hiding, [B, H, Tq, Tk]."""
-    query, key = case.query, mapped(case.key, case.heads, variant.key_map)
-    products = query @ key.transpose(0, 1, 3, 2)
+    products = products_of(case, variant)
     scale = scale_of(case, variant)
     found = products * (1.0 if variant.scale_after else scale)
     bias = _bias(case, variant, scale)
@@ -59,6 +59,14 @@ def scores(case: Case, variant: Variant) -> Array:
     if case.alibi:
         found = found + alibi_bias(case, variant, scale)
     return np.asarray(found + late)
+
+
+def products_of(case: Case, variant: Variant) -> Array:
+    """q.k, after the rotation where the function makes one."""
+    query, key = case.query, case.key
+    if variant.rotary is not None:
+        query, key = turned(case, variant.rotary, variant.rotary_use)
+    return np.asarray(query @ mapped(key, case.heads, variant.key_map).transpose(0, 1, 3, 2))
 
 
 def scale_of(case: Case, variant: Variant) -> float:

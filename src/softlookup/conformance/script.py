@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,12 @@ def script(subject: Subject, name: str, case: Case, want: Array) -> str:
     positional = (
         [f"{word}={short}" for word, short in zip(tensors, "qkv", strict=False)] if tensors else ["q", "k", "v"]
     )
-    if subject.adapter.call is not None:
-        lines.append("# called through an adapter: arguments are those of its call")
-    lines.append(f"call = lambda q, k, v: fn({', '.join([*positional, *given_by_name])})")
+    through = subject.adapter.call
+    if through is None:
+        lines.append(f"call = lambda q, k, v: fn({', '.join([*positional, *given_by_name])})")
+    else:
+        lines.append(f"{_import_of(through)}  # the adapter's call")
+        lines.append(f"call = lambda q, k, v: through({', '.join(['fn', *positional, *given_by_name])})")
     lines.append("got = call(q, k, v)")
     lines.append("got = got[0] if isinstance(got, tuple) else got")
     shown = arguments.shape(want.shape)
@@ -46,6 +50,13 @@ def script(subject: Subject, name: str, case: Case, want: Array) -> str:
     lines.append('print("got ", np.asarray(got).round(4).tolist())')
     lines.append('print("want", np.asarray(want).tolist())')
     return "\n".join(lines) + "\n"
+
+
+def _import_of(call: Callable[..., Any]) -> str:
+    """A line that makes the adapter's call ``through``; dots where it cannot be imported."""
+    module, path = getattr(call, "__module__", "") or "", getattr(call, "__qualname__", "")
+    importable = module not in ("", "__main__") and path.isidentifier()
+    return f"from {module} import {path} as through" if importable else "through = ..."
 
 
 # what shows a behaviour that one call does not show

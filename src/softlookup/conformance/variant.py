@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from softlookup.conformance.rope_variants import Rotation
+
 if TYPE_CHECKING:
     from softlookup.conformance.contract import Contract
 
@@ -69,6 +71,9 @@ class Variant:
     key_map: HeadMap = "interleave"
     value_map: HeadMap = "interleave"
     layout: str = ""
+    # turned by the function itself
+    rotary: Rotation | None = None
+    rotary_use: str = ""  # raw_past | restart | new:+1 ...
     rows: str = ""  # key_row0 | reversed ...
 
     def but(self, **changes: Any) -> Variant:

@@ -31,6 +31,10 @@ def of_heads() -> Iterator[Hypothesis]:
         ),
         "merge": ("merge_without_transpose", "[B, H, T, D].reshape(B, T, H * D) without transpose(1, 2)"),
         "split_all": ("split_without_transpose", "[B, T, H * D] viewed as [B, H, T, D] without transpose"),
+        "split_view": (
+            "split_without_transpose",
+            "[B, T, H * D] viewed as [B, H, T, D], which mixes heads and positions: view(B, T, H, D).transpose(1, 2)",
+        ),
         "split_query": ("query_split_without_transpose", "the query alone is viewed as [B, H, T, D]"),
         "heads_reversed": ("order=reversed", "heads come back in reverse order"),
         "interleaved_dims": ("merge_interleaved", "heads and head dims are merged the wrong way round"),

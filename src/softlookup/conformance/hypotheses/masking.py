@@ -48,7 +48,7 @@ def _causal(contract: Contract) -> Iterator[Hypothesis]:
         code = "mask.compose=causal_dropped" if when == "mask" else f"causal.dropped_when({when})"
         yield hypothesis(code, "leak", f"causal is skipped on the path taken with {when}", "causal",
                          causal_off_when=when)  # fmt: skip
-    upper = "triu where tril is meant, or a True-means-hidden mask used as True-means-visible"
+    upper = "queries see the keys after them, not those before: triu for tril, or True hides where it shows"
     yield hypothesis("causal.triangle=wrong", "leak", upper, "causal", causal="upper")
     yield hypothesis("causal.triangle=wrong(strict)", "leak", upper, "causal", causal="upper", causal_shift=-1)
     yield hypothesis("causal.excludes_self", "wrong", "j < i (tril(-1)) where j <= i is meant", "causal",
@@ -67,8 +67,8 @@ def _causal(contract: Contract) -> Iterator[Hypothesis]:
 
 def _masks() -> Iterator[Hypothesis]:
     yield hypothesis("mask.ignored", "leak", "the mask never reaches the scores", "mask", mask="off")
-    yield hypothesis("mask.polarity=inverted", "leak", "masked_fill(mask) where masked_fill(~mask) is meant", "mask",
-                     mask="invert")  # fmt: skip
+    polarity = "masked_fill(mask) where masked_fill(~mask) is meant: what True is to show is hidden"
+    yield hypothesis("mask.polarity=inverted", "leak", polarity, "mask", mask="invert")
     yield hypothesis("mask.compose=mask_dropped", "leak", "if causal: ... else: use the mask", "mask causal",
                      mask_off_when="causal")  # fmt: skip
     yield hypothesis("mask.compose=union", "leak", "mask | causal where & is meant", "mask causal", mask="or")
@@ -81,16 +81,21 @@ def _masks() -> Iterator[Hypothesis]:
         "head0": ("head0", "mask[:, :1] is used for every head"),
         "row0": ("query0", "mask[:, :, :1] is used for every query"),
         "row_last": ("last_query", "mask[:, :, -1:] is used for every query"),
-        "transposed": ("transposed", "the mask's query and key axes are swapped"),
+        "transposed": (
+            "transposed",
+            "the mask's query and key axes are swapped; a mask [B, Tk] belongs on the keys, mask[:, None, None, :]",
+        ),
         "batch_as_head": ("batch_as_head", "a mask [B, Tq, Tk] is broadcast as [H, Tq, Tk]"),
         "reversed": ("keys_reversed", "the mask runs over the keys backwards"),
     }
     for kind, (word, likely) in sources.items():
         code = "mask.axes=transposed" if kind == "transposed" else f"mask.broadcast={word}"
         yield hypothesis(code, "leak", likely, "mask", mask_source=kind)
-    yield hypothesis("mask.after_softmax", "wrong", "softmax(scores) * mask, without dividing again: rows sum below 1",
-                     hide="after")  # fmt: skip
-    yield hypothesis("mask.multiplied_before_softmax", "leak", "scores * mask: a hidden score becomes 0, not -inf",
+    for nan in ({}, {"masked_nan": "propagates"}):  # a weight of 0 times NaN: part of the same line
+        likely = "the mask is applied to the weights, after softmax, without dividing again: rows sum below 1"
+        yield hypothesis("mask.after_softmax", "wrong", likely, hide="after", **nan)
+    yield hypothesis("mask.multiplied_before_softmax", "leak",
+                     "a hidden score becomes 0, not -inf: scores * mask, or a fill of 0 or 1e-9 where -1e9 is meant",
                      fill="multiply")  # fmt: skip
     for fill in (0.0, -1.0, -10.0, -50.0, -100.0):
         yield hypothesis(f"mask.finite_fill(value={fill:g})", "leak", f"masked_fill(..., {fill:g})", fill="fill",

@@ -30,8 +30,8 @@ def of_softmax() -> Iterator[Hypothesis]:
     """Axis, maximum, sinks; tiles and splits with the usual numbers."""
     for axis in ("query", "head", "batch"):
         for empty in (0.0, math.nan):
-            yield hypothesis(f"softmax.axis={axis}", "wrong", f"softmax over the {axis} axis", axis=axis,
-                             empty_axis=empty)  # fmt: skip
+            likely = f"softmax over the {axis} axis, not over the keys (the last one, axis=-1): rows do not sum to 1"
+            yield hypothesis(f"softmax.axis={axis}", "wrong", likely, axis=axis, empty_axis=empty)
     named = {
         "no_max": ("no_max_subtraction", "unsafe", "exp(scores) without subtracting the row's maximum"),
         "max0": ("max_init=0", "unsafe", "the running maximum starts at 0 instead of -inf"),
