@@ -56,6 +56,7 @@ def add_check(commands: argparse._SubParsersAction[Any]) -> None:
         help="run the published ONNX Attention cases instead: pass, fail, not offered",
     )
     add_report_options(parser)
+    parser.add_argument("--verbose", action="store_true", help="also list every probe that was not asked, and why")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
 
@@ -93,8 +94,9 @@ def check(options: argparse.Namespace) -> ExitCode:
     if options.onnx:
         return _onnx(function, contract, adapter, options)
     run: Any = check_rope if options.rope else check_fn
+    more = {"adapter_name": options.adapter} if options.adapter and not options.rope else {}
     with contextlib.redirect_stdout(sys.stderr):
-        report = run(function, contract, adapter=adapter, name=options.function, budget=budget)
+        report = run(function, contract, adapter=adapter, name=options.function, budget=budget, **more)
     return results.finish(report, function, _write, as_json=options.json)
 
 

@@ -40,6 +40,7 @@ class Outputs:
     write_baseline: Path | None
     baseline: Baseline | None
     new_baseline: Baseline | None
+    verbose: bool = False
 
     def finish(self, report: Report, function: Any, write: Callable[[Any], None], *, as_json: bool) -> ExitCode:
         """Print the report, write the files, say how it ended."""
@@ -52,7 +53,7 @@ class Outputs:
             more = {"baseline": verdict.to_dict()} if self.baseline is not None else {}
             write({**report.to_dict(), **more})
         else:
-            write(str(report) + (str(verdict) if self.baseline is not None else ""))
+            write(report.text(verbose=self.verbose) + (str(verdict) if self.baseline is not None else ""))
         if self.junit:
             write_whole(self.junit, junit_xml(verdict))
         if self.sarif:
@@ -84,4 +85,4 @@ def outputs(options: argparse.Namespace) -> Outputs:
     paths = [path for path in (wanted("junit"), wanted("sarif"), written) if path]
     if len({path.resolve() for path in paths}) < len(paths):
         raise UsageError("two reports would go into one file", "name different files")
-    return Outputs(wanted("junit"), wanted("sarif"), written, judged, new)
+    return Outputs(wanted("junit"), wanted("sarif"), written, judged, new, options.verbose)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.conformance.adapters import Adapter
+from softlookup.conformance.assumptions import rotary
 from softlookup.conformance.behaviour import Behaviour, behaviours
 from softlookup.conformance.contract import Contract, find_contract
 from softlookup.conformance.environment import environment
@@ -22,8 +23,10 @@ from softlookup.conformance.measured import Measured
 from softlookup.conformance.oracle import attend
 from softlookup.conformance.precision import precisions
 from softlookup.conformance.present import Presenter
+from softlookup.conformance.read_off import operator
 from softlookup.conformance.report import Finding, ProbeResult, Report, by_severity
 from softlookup.conformance.rope import wanted_rotation
+from softlookup.conformance.separate import separated
 from softlookup.conformance.sizes import Sizes, find_sizes
 from softlookup.conformance.subject import OutOfBudgetError, Subject
 from softlookup.conformance.variant import Variant, right_variant
@@ -40,13 +43,15 @@ def check_fn(
     *,
     adapter: Adapter | None = None,
     name: str = "",
+    adapter_name: str = "",
     budget: float = 30.0,
 ) -> Report:
     """Read the operator that ``fn(query, key, value, ...)`` computes and compare it with ``contract``.
 
     ``contract``: a preset's name, a JSON file, a mapping or a :class:`Contract`. ``adapter`` says what the signature
-    does not: argument names, sizes that cannot be chosen. ``name``: "module:function" for the scripts in findings.
-    ``budget`` seconds for all calls. Never raises for what ``fn`` does; raises ``UsageError`` for wrong arguments.
+    does not: argument names, sizes that cannot be chosen. ``name`` and ``adapter_name``: "module:function" and
+    "module:adapter" for the scripts in findings. ``budget`` seconds for all calls. Never raises for what ``fn`` does;
+    raises ``UsageError`` for wrong arguments.
     """
     wanted = find_contract(contract)
     adapter, right = adapter or Adapter(), right_variant(wanted)
@@ -57,7 +62,7 @@ def check_fn(
     name = name or name_of(fn)
     started = time.monotonic()
     try:
-        report = _Check(subject, wanted, right, name).run()
+        report = _Check(subject, wanted, right, name, adapter_name).run()
     except OutOfBudgetError as error:
         report = Report(name, wanted.name, problem=f"call.hangs: {error}", environment=environment(subject.framework))
     return replace(report, environment={**report.environment, "seconds": f"{time.monotonic() - started:.1f}",
@@ -66,14 +71,15 @@ def check_fn(
 
 def name_of(fn: Callable[..., Any]) -> str:
     """module:function, or what else it is."""
-    return f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', f'<{type(fn).__name__} object>')}"
+    return f"{getattr(fn, '__module__', None) or ''}:{getattr(fn, '__qualname__', f'<{type(fn).__name__} object>')}"
 
 
 class _Check:
     """One run of all probes over one subject."""
 
-    def __init__(self, subject: Subject, contract: Contract, right: Variant, name: str) -> None:
+    def __init__(self, subject: Subject, contract: Contract, right: Variant, name: str, adapter_name: str = "") -> None:
         self.subject, self.contract, self.right, self.name = subject, contract, right, name
+        self.adapter_name = adapter_name
         self.environment = environment(subject.framework)
 
     def run(self) -> Report:
@@ -144,12 +150,12 @@ class _Check:
         if sizes.batch == 1:  # no other row to share with
             hypotheses = [entry for entry in hypotheses if entry.changes.get("axis") != "batch"]
         found, left = explain(evidence, self.right, hypotheses, Measured(self.subject, sizes))
-        return evidence, found, left
+        return evidence, [separated(entry, self.subject, sizes) for entry in found], left
 
     def _report(
         self, sizes: Sizes, evidence: Evidence, found: list[Explanation], left: list[int], tried: list[Behaviour]
     ) -> Report:
-        presenter = Presenter(self.subject, sizes, self.right, evidence, self.name)
+        presenter = Presenter(self.subject, sizes, self.right, evidence, self.name, self.adapter_name)
         findings = [presenter.explained(entry) for entry in found]
         if left:
             findings.append(presenter.unknown(left, after=[entry.hypothesis.code for entry in found]))
@@ -160,8 +166,8 @@ class _Check:
             self.contract.name,
             by_severity(findings),
             tuple(_probes(evidence, self.right, tried)),
-            presenter.operator(),
-            self.environment,
+            operator(evidence, self.right, found),
+            self.environment | ({} if self.right.rotary is None else {"rotation": rotary(self.right.rotary)}),
         )
 
 

@@ -52,7 +52,8 @@ class Measured:
                 continue
             text = f"{value:.3g}"
             number = float(text)
-            yield hypothesis(f"mask.finite(value~{text})", "leak", f"scores + (1 - mask) * {text}: a large score wins",
+            yield hypothesis(f"mask.finite(value~{text})", "leak",
+                             f"scores + (1 - mask) * {text}: a hidden score {-number:g} above the others wins",
                              fill="add", fill_value=number)  # fmt: skip
             yield hypothesis(f"mask.finite_fill(value~{text})", "leak",
                              f"masked_fill(mask, {text}): wins where all allowed scores are lower",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from softlookup.conformance.assumptions import assumed, heads_read
 from softlookup.conformance.behaviour import Behaviour
 from softlookup.conformance.case import Array, Case
 from softlookup.conformance.evidence import Evidence, agrees, tolerance_of
 from softlookup.conformance.explain import Explanation
-from softlookup.conformance.measured import slope_of, spread_of
 from softlookup.conformance.oracle import attend
+from softlookup.conformance.read_off import differing, fitting, rows_apart
 from softlookup.conformance.report import Finding
 from softlookup.conformance.reports import reports_of
 from softlookup.conformance.script import demonstration, script
@@ -27,8 +28,11 @@ _DROPPED = {"causal.not_applied": "causal.dropped_when", "mask.ignored": "mask.d
 class Presenter:
     """Findings of one subject."""
 
-    def __init__(self, subject: Subject, sizes: Sizes, right: Variant, evidence: Evidence, name: str) -> None:
+    def __init__(
+        self, subject: Subject, sizes: Sizes, right: Variant, evidence: Evidence, name: str, adapter_name: str = ""
+    ) -> None:
         self.subject, self.sizes, self.right, self.evidence, self.name = subject, sizes, right, evidence, name
+        self.adapter_name = adapter_name
 
     def explained(self, found: Explanation) -> Finding:
         """A named mistake."""
@@ -44,7 +48,7 @@ class Presenter:
         elif found.when:
             code = f"{code[:-1]},when {found.when})" if code.endswith(")") else f"{code}(when {found.when})"
         return self._finding(case, code, found.hypothesis.severity, found.hypothesis.likely,
-                             probes=self._probes(found.explains),
+                             probes=self._probes(found.explains), variant=found.variant,
                              also=tuple(dict.fromkeys(other.code for other in found.also))[:4])  # fmt: skip
 
     def unknown(self, left: list[int], after: list[str]) -> Finding:
@@ -61,7 +65,8 @@ class Presenter:
         case = found.case
         text, shown = "", {}
         if case is not None:
-            text, shown = script(self.subject, self.name, case, attend(case, self.right)), case.describe()
+            case = fitting(case, self.subject, None, self.right)
+            text, shown = self._script(case, attend(case, self.right), None), case.describe()
             more = demonstration(found.probe, self.subject.framework)
             text += f"{more}\n" if more else ""
         return Finding(found.code, found.severity, found.likely, found.measured, found.expected, input=shown,
@@ -88,37 +93,25 @@ class Presenter:
                                               "the output is not of the query's dtype", seen.dtype, dtype)  # fmt: skip
         return list(found.values())
 
-    def operator(self) -> dict[str, str]:
-        """What was read, in words: effective scale, sums of rows."""
-        found = {}
-        for entry in self.evidence.seen:
-            if entry.probe.id == "plain.square":
-                slope = slope_of(entry.output, entry.case, self.right)
-                if slope is not None:
-                    spread = spread_of(entry.output, entry.case, self.right, slope)
-                    found["scale"] = (
-                        "not one number: weights do not follow q.k"
-                        if spread > 0.1
-                        else f"{slope:.4g} at D = {entry.case.head_dim} (1/sqrt(D) = {entry.case.head_dim**-0.5:.4g})"
-                    )
-                sums = entry.output[..., : entry.case.kv_length].sum(-1)
-                found["row sums"] = (
-                    f"{np.nanmin(sums):.4g} to {np.nanmax(sums):.4g}" if np.isfinite(sums).any() else "NaN"
-                )
-                found["heads"] = f"{entry.case.heads} query, {entry.case.kv_heads} key/value"
-                break
-        return found
-
     def _finding(
         self, case: Case, code: str, severity: str, likely: str, *, probes: tuple[str, ...], named: bool = True,
-        also: tuple[str, ...] = (),
+        also: tuple[str, ...] = (), variant: Variant | None = None,
     ) -> Finding:  # fmt: skip
-        want = attend(case, self.right)
-        got = self.subject.run(case).output
+        case = fitting(case, self.subject, self.subject.run(case).output, self.right)
+        want, got = attend(case, self.right), self.subject.run(case).output
         measured, expected = rows_apart(got, want) if got is not None else ("refused", "an answer")
+        rows = heads_read(case, self.right, variant) if variant is not None else []
+        rows += differing(got, want) if got is not None else []
+        subject = self.subject
         return Finding(code, severity, likely, measured, expected, named, case.describe(),
-                       script(self.subject, self.name, case, want), also, probes,
-                       reports_of(code.split("(", maxsplit=1)[0].split("=", maxsplit=1)[0]))  # fmt: skip
+                       self._script(case, want, got), also, probes,
+                       reports_of(code.split("(", maxsplit=1)[0].split("=", maxsplit=1)[0]),
+                       assumed(case, code, subject.contract, subject.adapter, subject.arguments.layout),
+                       tuple(rows))  # fmt: skip
+
+    def _script(self, case: Case, want: Array, got: Array | None) -> str:
+        return script(self.subject, self.name, case, want, got=got, adapter_name=self.adapter_name,
+                      rotation=self.right.rotary)  # fmt: skip
 
     def _smallest(self, indexes: list[int]) -> Case:
         return min((self.evidence.seen[index].case for index in indexes),
@@ -150,16 +143,3 @@ class Presenter:
 
     def _probes(self, indexes: list[int]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.evidence.seen[index].probe.id for index in indexes))
-
-
-def rows_apart(got: Array, want: Array) -> tuple[str, str]:
-    """The first output row that differs most, beside the one wanted."""
-    gap = np.abs(np.nan_to_num(got, nan=1e9) - np.nan_to_num(want, nan=1e9)).max(-1)
-    place = np.unravel_index(int(gap.argmax()), gap.shape)
-    where = ", ".join(f"{word} {int(index)}" for word, index in zip(("batch", "head", "query"), place, strict=True))
-    return f"{_numbers(got[place])} ({where})", _numbers(want[place])
-
-
-def _numbers(row: Array) -> str:
-    shown = ", ".join("NaN" if np.isnan(x) else f"{x:.4g}" for x in row[:8])
-    return f"[{shown}{', ...' if row.size > 8 else ''}]"

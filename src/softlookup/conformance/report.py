@@ -29,6 +29,8 @@ class Finding:
     also: tuple[str, ...] = ()
     probes: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()
+    assumed: str = ""
+    rows: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -74,9 +76,13 @@ class Report:
 
     def __str__(self) -> str:
         """The report as text."""
+        return self.text()
+
+    def text(self, *, verbose: bool = False) -> str:
+        """The report for people; ``verbose`` lists what was not asked, with what the function raised."""
         from softlookup.conformance.render import report_text
 
-        return report_text(self)
+        return report_text(self, verbose=verbose)
 
 
 def by_severity(findings: list[Finding]) -> tuple[Finding, ...]:

@@ -2,61 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from softlookup.conformance.assumptions import call_in_words
 from softlookup.conformance.case import Array, Case
+from softlookup.conformance.rope_variants import Rotation
+from softlookup.conformance.source import defined, import_lines, importable
 from softlookup.conformance.subject import Subject
 
+DOES_NOT_RUN = "# does not run as it stands"
+_WHOLE = 64  # numbers of an output that are shown beside those wanted
 _LIBRARIES = {"torch": "torch", "jax": "jax.numpy as jnp", "mlx": "mlx.core as mx"}
 
 
-def script(subject: Subject, name: str, case: Case, want: Array) -> str:
-    """Python text that prints what the function gives beside what it should give."""
-    framework = subject.framework
-    lines = ["import numpy as np"]
-    if framework in _LIBRARIES:
-        lines.append(f"import {_LIBRARIES[framework]}")
-    module, _, path = name.partition(":")
-    importable = bool(module) and path.isidentifier() and module != "__main__"
-    lines.append(f"from {module} import {path} as fn" if importable else "fn = ...  # the function under test")
-    lines.append("")
-    arguments = subject.arguments
+def script(
+    subject: Subject, name: str, case: Case, want: Array, *, got: Array | None = None, adapter_name: str = "",
+    rotation: Rotation | None = None,
+) -> str:  # fmt: skip
+    """Python text that prints what the function gives beside what it should give; it says so where it cannot run."""
+    framework, arguments = subject.framework, subject.arguments
     dtype = subject.adapter.dtype or case.dtype
+    defined_here, missing = _function(subject, name)
+    through, more = _through(subject, adapter_name)
+    missing += more
+    lines = [f"{DOES_NOT_RUN}: put {' and '.join(missing)} in place of the dots"] if missing else []
+    lines += [f"# {line}" for line in call_in_words(case, arguments.layout, dtype, rotation)]
+    library = [f"import {_LIBRARIES[framework]}"] if framework in _LIBRARIES else []
+    lines += [*dict.fromkeys(("import numpy as np", *library, *defined_here, *through)), ""]
     for short, given in (("q", case.query), ("k", case.key), ("v", case.value)):
         laid_out = arguments._to_layout(given)
         lines.append(f"{short} = {_array(laid_out, framework, dtype)}  # {list(laid_out.shape)}")
-    _, keywords = arguments.build(case)
-    given_by_name = []
-    for word, value in keywords.items():
-        given_by_name.append(f"{word}={_value(value, framework)}")
-    tensors = subject.signature.tensors
-    positional = (
-        [f"{word}={short}" for word, short in zip(tensors, "qkv", strict=False)] if tensors else ["q", "k", "v"]
-    )
-    through = subject.adapter.call
-    if through is None:
-        lines.append(f"call = lambda q, k, v: fn({', '.join([*positional, *given_by_name])})")
-    else:
-        lines.append(f"{_import_of(through)}  # the adapter's call")
-        lines.append(f"call = lambda q, k, v: through({', '.join(['fn', *positional, *given_by_name])})")
+    lines.append(_call_line(subject, case))
     lines.append("got = call(q, k, v)")
-    lines.append("got = got[0] if isinstance(got, tuple) else got")
-    shown = arguments.shape(want.shape)
-    laid_out = want if arguments.layout == "bhtd" else want.transpose(0, 2, 1, 3).reshape(shown)
-    lines.append(f"want = {_expression(np.round(laid_out, 4))}")
+    lines.append("got = got[0] if isinstance(got, (tuple, list)) else got")
+    if framework == "torch":
+        lines.append("got = got.detach().double()")
+    lines.append(f"want = {_expression(_shown(subject, want))}")
+    if got is not None and got.size <= _WHOLE:
+        lines.append(f"# gave {_expression(_shown(subject, got))}")
     lines.append('print("got ", np.asarray(got).round(4).tolist())')
     lines.append('print("want", np.asarray(want).tolist())')
     return "\n".join(lines) + "\n"
 
 
-def _import_of(call: Callable[..., Any]) -> str:
-    """A line that makes the adapter's call ``through``; dots where it cannot be imported."""
-    module, path = getattr(call, "__module__", "") or "", getattr(call, "__qualname__", "")
-    importable = module not in ("", "__main__") and path.isidentifier()
-    return f"from {module} import {path} as through" if importable else "through = ..."
+def runs(text: str) -> bool:
+    """Whether a script claims to run."""
+    return bool(text) and not text.startswith(DOES_NOT_RUN)
+
+
+def _shown(subject: Subject, output: Array) -> Array:
+    """An output in the function's own layout."""
+    if subject.arguments.layout != "bhtd":
+        output = output.transpose(0, 2, 1, 3).reshape(subject.arguments.shape(output.shape))
+    return np.round(output, 4) + 0.0  # no -0
+
+
+def _function(subject: Subject, name: str) -> tuple[list[str], list[str]]:
+    """Lines that make ``fn``, and what a reader has to put in."""
+    if importable(name):
+        return import_lines(*name.split(":"), "fn"), []
+    lines = defined(subject.function, "fn")
+    return (lines, []) if lines else (["fn = ...  # the function under test"], ["the function under test"])
+
+
+def _through(subject: Subject, adapter_name: str) -> tuple[list[str], list[str]]:
+    """Lines that make the adapter's call ``through``: the adapter imported, its call imported, or its source."""
+    call = subject.adapter.call
+    if call is None:
+        return [], []
+    if importable(adapter_name):
+        return [*import_lines(*adapter_name.split(":"), "adapter"), "through = adapter.call"], []
+    lines = defined(call, "through")
+    return (lines, []) if lines else (["through = ...  # the adapter's call"], ["the adapter's call"])
+
+
+def _call_line(subject: Subject, case: Case) -> str:
+    _, keywords = subject.arguments.build(case)
+    given = [f"{word}={_value(value, subject.framework)}" for word, value in keywords.items()]
+    tensors = subject.signature.tensors
+    positional = [f"{word}={short}" for word, short in zip(tensors, "qkv", strict=False)] if tensors else list("qkv")
+    function = ["fn"] if subject.adapter.call is None else ["through", "fn"]
+    return f"call = lambda q, k, v: {function[0]}({', '.join([*function[1:], *positional, *given])})"
 
 
 # what shows a behaviour that one call does not show

@@ -95,10 +95,11 @@ def _masks() -> Iterator[Hypothesis]:
         likely = "the mask is applied to the weights, after softmax, without dividing again: rows sum below 1"
         yield hypothesis("mask.after_softmax", "wrong", likely, hide="after", **nan)
     yield hypothesis("mask.multiplied_before_softmax", "leak",
-                     "a hidden score becomes 0, not -inf: scores * mask, or a fill of 0 or 1e-9 where -1e9 is meant",
+                     "a hidden score becomes 0, not -inf: scores * mask, or a fill of 0",
                      fill="multiply")  # fmt: skip
     for fill in (0.0, -1.0, -10.0, -50.0, -100.0):
-        yield hypothesis(f"mask.finite_fill(value={fill:g})", "leak", f"masked_fill(..., {fill:g})", fill="fill",
+        filled = f"masked_fill(..., {fill:g})" + ("" if fill else " or a tiny number, 1e-9 where -1e9 is meant")
+        yield hypothesis(f"mask.finite_fill(value={fill:g})", "leak", filled, fill="fill",
                          fill_value=fill)  # fmt: skip
         added = "scores + mask: a bool mask is added as 0 and 1" if fill == -1 else f"scores + (1 - mask) * {fill:g}"
         yield hypothesis(f"mask.finite(value={fill:g})", "leak", added, fill="add",

@@ -16,7 +16,11 @@ _USES = {
     "query_only": ("rotary.key_not_rotated", "queries are rotated and keys are not"),
     "key_only": ("rotary.query_not_rotated", "keys are rotated and queries are not"),
 }  # fmt: skip
-_WHO = {"new": ("position", "new tokens"), "query": ("query_position", "queries"), "key": ("key_position", "new keys")}
+_WHO = {
+    "new": ("position", "new queries and keys"),
+    "query": ("query_position", "queries"),
+    "key": ("key_position", "new keys"),
+}
 
 
 def of_rotary(right: Rotation) -> Iterator[Hypothesis]:
@@ -26,7 +30,7 @@ def of_rotary(right: Rotation) -> Iterator[Hypothesis]:
     for use in SHIFTED:
         who, _, shift = use.partition(":")
         word, them = _WHO[who]
-        likely = f"with a cache, positions of the {them} are off by {shift}: counted from cache length {shift}"
+        likely = f"with n keys cached, the first of the {them} is at position n{shift}, not n: nothing else moves"
         yield hypothesis(f"rotary.{word}={shift}", "wrong", likely, rotary_use=use)
     other = "interleaved" if right.pairing == "half" else "half"
     pairs = "(2i, 2i + 1)" if other == "interleaved" else "(i, i + d/2)"

@@ -69,9 +69,7 @@ def _add_case(suite: ET.Element, entry: Property, subject: str, told: set[int]) 
 
 def _told(finding: Finding, told: set[int]) -> str:
     """The finding with its counterexample where it comes first, its code and numbers everywhere else."""
-    lines = finding_lines(finding)
-    if id(finding) in told:
-        lines = lines[: 4 + bool(finding.also)]
+    lines = finding_lines(finding, short=id(finding) in told)
     told.add(id(finding))
     return "\n".join(lines)
 
