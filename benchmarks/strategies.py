@@ -56,7 +56,7 @@ def run_strategy(path: Path, name: str) -> Run | None:
 
     session = Session(options=Options(max_answer_tokens=1, cache=False, strategy=name))
     document = session.open(path)
-    free = Session(options=Options(max_answer_tokens=1)).open(path)
+    free = Session(options=Options(max_answer_tokens=1, cache=False)).open(path)
     free.expect(len(QUESTIONS))
     document.expect(len(QUESTIONS))
     rows = {row.name: row for row in free.plan.strategies}
@@ -145,12 +145,12 @@ def main() -> int:
     options = parser.parse_args()
     if options.calibrate:
         subprocess.run([sys.executable, "-m", "softlookup", "plan", "--calibrate"], check=True)
-    from softlookup.session import Session
+    from softlookup.session import Options, Session
 
     worst = 0.0
     with tempfile.TemporaryDirectory() as folder:
         for path in options.files or files(Path(folder)):
-            document = Session().open(path)
+            document = Session(options=Options(cache=False)).open(path)
             found = [run_strategy(path, name) for name in ("full_context", "retrieval", "hybrid")]
             tokens = document.session.count_tokens(document.document.text)
             worst = max(worst, report(path, tokens, [run for run in found if run is not None]))

@@ -267,7 +267,7 @@ def test_an_outline_that_forgets_references_is_found(capsys, long_contract, tiny
 
 
 def write_gguf(path):
-    """A GGUF file of one matrix."""
+    """A GGUF file of an embedding and one norm a layer."""
     import gguf
     import numpy as np
 
@@ -277,6 +277,8 @@ def write_gguf(path):
         writer.add_uint32(f"llama.{name}", value)
     writer.add_token_list([f"token {number}" for number in range(128)])
     writer.add_tensor("token_embd.weight", np.zeros((128, 64), np.float16))
+    for layer in range(2):
+        writer.add_tensor(f"blk.{layer}.attn_norm.weight", np.zeros(64, np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -289,7 +291,7 @@ def test_a_gguf_file_is_not_converted_to_be_planned(capsys, contract, embedded_t
     path = write_gguf(tmp_path / "small.gguf")
     code, out, err = run(capsys, contract, "--model", path, "--json")
     before = json.loads(out)
-    assert (code, before["weight_bytes"]) == (0, 128 * 64 * 2)
+    assert (code, before["weight_bytes"]) == (0, 130 * 64 * 2)
     assert before["figures"]["tokens"]["kind"] == "prior"
     assert "embedded model's tokenizer" in err
     monkeypatch.setattr(plan_source.store, "find_model", lambda digest: embedded_tokenizer.folder)
@@ -297,7 +299,7 @@ def test_a_gguf_file_is_not_converted_to_be_planned(capsys, contract, embedded_t
     after = json.loads(out)
     assert (code, err) == (0, "")
     assert "tokens" not in after["figures"]
-    assert (after["weight_bytes"], after["model"]["origin"]) == (128 * 64 * 2, "gguf")
+    assert (after["weight_bytes"], after["model"]["origin"]) == (130 * 64 * 2, "gguf")
     assert after["figures"]["kv_bytes"]["kind"] == "exact"
 
 
