@@ -14,7 +14,8 @@ from softlookup.cli import main
 from softlookup.conformance import Adapter, find_contract
 from softlookup.conformance.onnx_cases import run as running
 from softlookup.conformance.onnx_cases import run_onnx_cases
-from softlookup.conformance.planted.masking import UniformDeadRow
+from softlookup.conformance.planted.masking import KeyLengthsIgnored, UniformDeadRow
+from softlookup.conformance.planted.plain import Plain
 
 HALF = {"3d_causal_bf16", "4d_attn_mask_causal_bf16", "4d_causal_bf16", "4d_causal_padded_kv_bf16", "4d_padded_kv_bf16"}
 
@@ -141,6 +142,16 @@ def test_a_function_that_cannot_be_called():
     report = run_onnx_cases(functions.broken)
     assert "no GPU" in report.problem
     assert not report.cases
+
+
+def test_lengths_of_keys_are_an_argument_where_the_function_has_one_and_positions_do_not_matter():
+    name = "4d_diff_heads_mask4d_padded_kv"
+    rows = {case.name: case for case in run_onnx_cases(Plain()).cases}
+    assert (rows[name].status, rows[name].rewritten) == ("passed", ())
+    assert "rows cut to their length" in rows["4d_gqa_causal_nonpad_decode"].rewritten
+    assert by_status(run_onnx_cases(KeyLengthsIgnored()), "failed") == {name}  # planted
+    cut = {case.name: case.rewritten for case in run_onnx_cases(right).cases}  # no argument for lengths
+    assert "rows cut to their length" in cut[name]
 
 
 MODULE = "from conformance.functions import right, broken, tiled_heads\n"

@@ -63,8 +63,8 @@ class Expression:
 
     def _places(self, published: Published) -> bool:
         """Whether it matters where a row's last query stands: an argument for lengths alone does not say."""
-        return any(published.attributes.get(name, off) > off
-                   for name, off in (("is_causal", 0), ("left_window_size", -1), ("right_window_size", -1)))  # fmt: skip
+        unset = {"is_causal": 0, "left_window_size": -1, "right_window_size": -1}
+        return any(published.attributes.get(name, off) > off for name, off in unset.items())
 
     def note(self, what: str) -> None:
         """Remember what was rewritten, once."""
