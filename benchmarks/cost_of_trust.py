@@ -88,7 +88,7 @@ class Costs:
 
 def measure(session: Session, path: Path) -> Costs:
     """Ask both questions about ``path``, read as a whole if the window allows it; walls around all that `ask` does."""
-    from softlookup.cost.strategy import Strategy
+    from softlookup.cost.plan.strategy import Strategy
 
     document = session.open(path)
     # less is reserved than for a user's question, which may be long: 8,000 tokens fit a window of 8,192

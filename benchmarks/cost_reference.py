@@ -19,17 +19,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from softlookup.cost.config_json import shape_from_config
 from softlookup.cost.devices import find_device
-from softlookup.cost.dtypes import dtype_name, storage_bytes
 from softlookup.cost.efficiency import efficiency_of, fit_rates
 from softlookup.cost.flops import model_flops
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes, kv_bytes, kv_bytes_per_token
 from softlookup.cost.memory import llama_cpp_compute_bytes, logits_bytes
-from softlookup.cost.presets import preset_shape
-from softlookup.cost.safetensors_files import llama_file_bytes
+from softlookup.cost.model.config_json import shape_from_config
+from softlookup.cost.model.dtypes import dtype_name, storage_bytes
+from softlookup.cost.model.presets import preset_shape
+from softlookup.cost.model.safetensors_files import llama_file_bytes
+from softlookup.cost.model.shapes import ModelShape
 from softlookup.cost.seconds import DecodeTraffic, decode_figure, prefill_figure, weights_read
-from softlookup.cost.shapes import ModelShape
 from softlookup.cost.vllm_pool import GIB, LOGGED_ACTIVATION_PEAKS, BlockPool, available_kv_bytes, block_pool
 
 MIB = 1 << 20

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from softlookup.cost.devices import Device, find_device
-from softlookup.cost.document_plan import plan_document
-from softlookup.cost.estimate import CostEstimate
 from softlookup.cost.kv_cache import KVDtypes
-from softlookup.cost.model_source import find_model
-from softlookup.cost.plan_texts import seconds_text
-from softlookup.cost.request import PlanRequest
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.plan.document_plan import plan_document
+from softlookup.cost.plan.estimate import CostEstimate
+from softlookup.cost.plan.plan_texts import seconds_text
+from softlookup.cost.plan.request import PlanRequest
 
 # tokens of contracts: 500 a page
 DOCUMENTS = {"short": 6_000, "long": 40_000, "200 pages": 100_000}

@@ -109,7 +109,7 @@ def child(folder: Path, file: str, strategy: str) -> dict:
 def full_context_bytes(tokens: int) -> int:
     """Weights and KV cache, fp32, of the embedded model on all ``tokens``."""
     from softlookup.cost.kv_cache import KVDtypes, sequence_bytes
-    from softlookup.cost.model_source import find_model
+    from softlookup.cost.model.model_source import find_model
 
     model = find_model(None, "fp32")
     return int(model.weight_bytes.value) + sequence_bytes(model.shape, tokens, KVDtypes("fp32", "fp32"))

@@ -87,7 +87,7 @@ def timed_rows(bench: Any, repeats: int, window: int) -> Iterator[tuple[str, int
 
 def own_rows(name: str, shape: Any, calibration: Any, timings: list[tuple[str, int, float]]) -> Iterator[Row]:
     """Predictions with the model's own rates."""
-    from softlookup.cost import prediction
+    from softlookup.cost.timing import prediction
 
     ways = {
         "prefill": lambda tokens: prediction.predicted_prefill(calibration, shape, tokens),
@@ -102,11 +102,11 @@ def own_rows(name: str, shape: Any, calibration: Any, timings: list[tuple[str, i
 
 def borrowed_rows(name: str, folder: Path, calibration: Any, timings: list[tuple[str, int, float]]) -> Iterator[Row]:
     """Predictions of `softlookup plan` with the rates of another model."""
-    from softlookup.cost.calibrated import measured_device, measured_efficiency
-    from softlookup.cost.estimate import estimate
     from softlookup.cost.kv_cache import KVDtypes
-    from softlookup.cost.model_source import find_model
-    from softlookup.cost.request import PlanRequest
+    from softlookup.cost.model.model_source import find_model
+    from softlookup.cost.plan.estimate import estimate
+    from softlookup.cost.plan.request import PlanRequest
+    from softlookup.cost.timing.calibrated import measured_device, measured_efficiency
 
     model, dtype = find_model(str(folder)), calibration.key.kv_dtype
     for phase, tokens, seconds in timings:
@@ -125,7 +125,7 @@ def borrowed_rows(name: str, folder: Path, calibration: Any, timings: list[tuple
 def calibrated(model: str | Path | None, repeats: int) -> tuple[str, Any, Any, list[tuple[str, int, float]]]:
     """Name, shape, calibration and timings of one model."""
     from softlookup.cli.calibrate import calibration_lines
-    from softlookup.cost.measuring import measure
+    from softlookup.cost.timing.measuring import measure
     from softlookup.evidence.timed_model import bench_and_subject
     from softlookup.runtime.load import load_model
 

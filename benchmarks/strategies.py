@@ -51,7 +51,7 @@ class Run:
 
 def run_strategy(path: Path, name: str) -> Run | None:
     """Plan and ask; None where the strategy is not possible."""
-    from softlookup.cost.document_plan import plan_document
+    from softlookup.cost.plan.document_plan import plan_document
     from softlookup.session import Options, Session
 
     session = Session(options=Options(max_answer_tokens=1, cache=False, strategy=name))
@@ -92,8 +92,8 @@ def run_strategy(path: Path, name: str) -> Run | None:
 
 def question_seconds(request: object, row: object) -> float:
     """Seconds of one question in all windows: what hybrid's further answer costs without its final context."""
-    from softlookup.cost.steps import suffix_seconds
-    from softlookup.cost.strategies import last_window
+    from softlookup.cost.plan.steps import suffix_seconds
+    from softlookup.cost.plan.strategies import last_window
 
     last = last_window(request.tokens, row.window_tokens) if row.windows > 1 else row.window_tokens
     whole = suffix_seconds(request, row.window_tokens, evidence=True).value

@@ -11,7 +11,7 @@ import pytest
 from softlookup import Session
 from softlookup.cli import main
 from softlookup.cost.devices import find_device
-from softlookup.cost.request import PlanRequest
+from softlookup.cost.plan.request import PlanRequest
 from softlookup.evidence.timed_model import bench_and_subject
 from softlookup.session import Options
 from timed_machine import Machine, subject
@@ -52,6 +52,13 @@ def test_the_strategy_that_is_asked_for_is_used(asked, read, capsys, tiny_folder
     assert answer["plan"]["strategy"] == read
     assert ("as asked" in answer["plan"]["reason"]) == (asked != "auto")
     assert answer["plan"]["first_answer_seconds"] >= 0
+
+
+def test_retrieval_of_a_document_that_fits_reads_all_of_it(capsys, tiny_folder, contract):
+    command = ("ask", contract, QUESTION, "--model", tiny_folder, "--strategy", "retrieval", "--json", *FAST)
+    coverage = json.loads(run(capsys, *command)[1])["coverage"]
+    assert coverage["tokens_read"] == coverage["tokens_seen"] == coverage["tokens_total"]
+    assert coverage["clauses_not_fed"] == []
 
 
 def test_plan_and_ask_say_the_same(capsys, tiny_folder, contract):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,24 @@ def test_a_link_is_not_followed(kept, tmp_path, capsys):
     assert (elsewhere / "mine.txt").read_text() == "keep"
     assert not (kept / "prefixes").is_symlink()
     capsys.readouterr()
+
+
+@pytest.mark.parametrize(("error", "code"), [(FileNotFoundError(2, "gone"), 0), (PermissionError(13, "denied"), 5)])
+def test_a_file_that_another_run_dropped_is_not_counted(kept, capsys, monkeypatch, error, code):
+    """A folder that cannot be read is a fault of the cache, not of stdout."""
+    real = Path.stat
+
+    def stat(self, **keywords):
+        if self.name == "b.safetensors":
+            raise error
+        return real(self, **keywords)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    assert main(["cache"]) == code
+    out, err = capsys.readouterr()
+    assert ("0 files, 0 MB" in out) == (code == 0)
+    assert err.count("\n") == (code != 0)
+    assert ("cannot be read (denied)" in err) == (code != 0)
 
 
 def test_an_unknown_action_is_a_usage_error(capsys):

@@ -40,7 +40,7 @@ def test_a_tiny_model_is_timed_and_stored(capsys, tiny_folder, isolated_cache, m
     monkeypatch.setattr("softlookup.runtime.timing._MATRIX", 64)
     monkeypatch.setattr("softlookup.runtime.timing._MEMORY_BYTES", 1 << 16)
     for name in ("check_prefill", "check_decode", "check_cache_is_read", "check_growth", "check_spread"):
-        monkeypatch.setattr(f"softlookup.cost.measuring.{name}", lambda *_, **__: [])
+        monkeypatch.setattr(f"softlookup.cost.timing.measuring.{name}", lambda *_, **__: [])
     code, out, err = run(capsys, "--calibrate", "--model", tiny_folder, "--json")
     assert code == 0, err
     record = json.loads(out)

@@ -122,6 +122,17 @@ def test_the_course_page(capsys):
         (("--tokens", "5", "--model", "no-such-model"), 5, "neither a file, a folder nor a known name"),
         (("--tokens", "5", "--model", "./no.gguf"), 5, "there is no file or folder"),
         (("--tokens", "5", "--max-context-tokens", "900"), 2, "--max-context-tokens belongs to a FILE"),
+        (("--tokens", "5", "--ocr"), 2, "--ocr belongs to a FILE; leave it out with --tokens"),
+        (("--tokens", "5", "--member", "EX-10"), 2, "--member belongs to a FILE"),
+        (("--tokens", "5", "--view", "markup"), 2, "--view belongs to a FILE"),
+        (("--calibrate", "--password-env", "P"), 2, "--password-env belongs to a FILE; leave it out with --calibrate"),
+        (("--example", "contract-qa", "--encoding", "gbk"), 2, "--encoding belongs to a FILE"),
+        (("--example", "contract-qa", "--model", "Qwen3-4B"), 2, "--model belongs to FILE and --tokens"),
+        (("--tokens", "5", "--model", ""), 2, "--model needs a name, got an empty one"),
+        (("--tokens", "5", "--device", " "), 2, "--device needs a name, got an empty one"),
+        (("--tokens", "5", "--model", "/dev/null"), 5, "there is no regular file '/dev/null'"),
+        (("--tokens", "5", "--kv-dtype", ""), 2, "the storage type '' is not known"),
+        (("--tokens", "5", "--kv-dtype", "Q4_K_M"), 2, "--kv-dtype q4_k_m is a mix of formats"),
         (("--example", "other"), 2, "invalid choice"),
     ],
 )  # fmt: skip
@@ -139,6 +150,32 @@ def test_a_configuration_with_a_missing_field(capsys, tmp_path):
     assert (code, out) == (5, "")
     assert "does not state num_hidden_layers" in err
     assert len(err.splitlines()) == 1
+
+
+def test_the_dtype_of_a_configuration(capsys, tmp_path):
+    """An unknown one is a fault of the model, not of the call, and can be overridden; a missing one is told."""
+    from softlookup.cost.model.presets import preset_config
+
+    config = {name: value for name, value in preset_config("Llama-3.1-8B").items() if "dtype" not in name}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**config, "torch_dtype": "float7" * 100}), "utf-8")
+    code, out, err = run(capsys, "--tokens", 5, "--model", path)
+    assert (code, out) == (5, "")
+    assert "states the unknown dtype 'float7float7" in err
+    assert len(err) < 300
+    assert run(capsys, "--tokens", 5, "--model", path, "--weight-dtype", "q8_0")[::2] == (0, "")
+    path.write_text(json.dumps(config), "utf-8")
+    code, _, err = run(capsys, "--tokens", 5, "--model", path)
+    assert (code, err) == (0, "note: the weights' dtype is not stated: bf16 assumed\n")
+
+
+def test_weights_that_do_not_fit_are_named(capsys):
+    """Planted before: "its KV needs 0.15 GB, RTX-4090 leaves 0 GB"."""
+    call = ("--tokens", 1000, "--model", "Llama-3.1-8B", "--device", "RTX-4090", "--weight-dtype")
+    code, out, _ = run(capsys, *call, "f32")
+    assert code == 0
+    assert "its weights of 32.1 GB leave no room for KV in the 25.2 GB of RTX-4090" in " ".join(out.split())
+    assert "leave no room" not in run(capsys, *call, "q8_0")[1]
 
 
 def test_a_lying_gguf(capsys, tmp_path):

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from softlookup.cli import main
-from softlookup.cost.document_plan import plan_document
+from softlookup.cost.plan.document_plan import plan_document
 from softlookup.documents.read import read_document
 from softlookup.runtime.load import find_model_source
 from softlookup.runtime.token_count import TokenCounter
@@ -259,7 +259,7 @@ def test_a_document_without_words_is_no_crash(capsys, tmp_path, tiny_folder, mon
 
 def test_an_outline_that_forgets_references_is_found(capsys, long_contract, tiny_folder, monkeypatch):
     """Planted fault: without the document's outline the losses are the same words for every document."""
-    from softlookup.cost import document_plan
+    from softlookup.cost.plan import document_plan
 
     monkeypatch.setattr(document_plan, "plan_document", lambda request, *_, **__: plan_document(request))
     _, out, _ = run(capsys, long_contract, "--model", tiny_folder, "--json")
@@ -303,7 +303,7 @@ def test_a_gguf_file_is_not_converted_to_be_planned(capsys, contract, embedded_t
 
 def test_a_program_plans_without_the_command_line(long_contract, tiny_folder):
     from softlookup.cost.devices import find_device
-    from softlookup.cost.request import PlanRequest
+    from softlookup.cost.plan.request import PlanRequest
     from softlookup.errors import CapacityError
     from softlookup.session import Session
     from softlookup.session.plan_source import document_request, find_plan_model
@@ -321,7 +321,7 @@ def test_a_program_plans_without_the_command_line(long_contract, tiny_folder):
 
 
 def test_the_bank_is_counted_in_the_language_of_the_document(tiny_folder):
-    from softlookup.cost.request import PlanRequest
+    from softlookup.cost.plan.request import PlanRequest
     from softlookup.evidence.question_bank import question_bank
     from softlookup.session.plan_source import document_request, find_plan_model
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.cost import config_weights, flops, kv_cache, shapes
+from softlookup.cost import flops, kv_cache
+from softlookup.cost.model import config_weights, shapes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 

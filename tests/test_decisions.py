@@ -46,7 +46,7 @@ def test_the_scenarios_cover_what_they_name(decisions):
 
 
 def test_evidence_layers_are_those_of_a_plan(decisions):
-    from softlookup.cost.model_source import find_model
+    from softlookup.cost.model.model_source import find_model
     from softlookup.evidence.profile_store import evidence_depth
     from softlookup.runtime import embedded
 

@@ -286,6 +286,9 @@ def test_nothing_is_loaded_to_open_or_to_plan(session, contract):
         ({"max_answer_tokens": 0}, "1 to 1024"),
         ({"max_answer_tokens": 1025}, "1 to 1024"),
         ({"max_context_tokens": 10}, "at least 256"),
+        ({"max_seconds": 0.5}, "max-seconds must lie between 1 and"),
+        ({"max_seconds": float("nan")}, "got nan"),
+        ({"max_seconds": float("inf")}, "got inf"),
     ],
 )
 def test_settings_are_checked(settings, words):

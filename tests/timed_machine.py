@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from softlookup.cost.calibration import CalibrationKey
-from softlookup.cost.measuring import Subject
-from softlookup.cost.prediction import cache_bytes, observed_share, observed_work, prefill_work
-from softlookup.cost.presets import preset_shape
+from softlookup.cost.model.presets import preset_shape
+from softlookup.cost.timing.calibration import CalibrationKey
+from softlookup.cost.timing.measuring import Subject
+from softlookup.cost.timing.prediction import cache_bytes, observed_share, observed_work, prefill_work
 
 SHAPE = preset_shape("SmolLM2-135M")
 KEY = CalibrationKey("a CPU, 2 cores", "softlookup", "softlookup 1", "ab" * 32, "f32", "f32", "sdpa", "default")

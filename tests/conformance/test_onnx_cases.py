@@ -14,6 +14,7 @@ from softlookup.cli import main
 from softlookup.conformance import Adapter, find_contract
 from softlookup.conformance.onnx_cases import run as running
 from softlookup.conformance.onnx_cases import run_onnx_cases
+from softlookup.conformance.planted.masking import UniformDeadRow
 
 HALF = {"3d_causal_bf16", "4d_attn_mask_causal_bf16", "4d_causal_bf16", "4d_causal_padded_kv_bf16", "4d_padded_kv_bf16"}
 
@@ -127,6 +128,13 @@ def test_rows_without_keys_are_left_out_where_the_contract_has_another_rule():
     report = run_onnx_cases(right, eager, adapter=called(uniform))
     assert by_status(report, "failed") == set(), str(report)
     assert any("rows without keys left out" in case.rewritten for case in report.cases)
+
+
+def test_rows_that_causality_leaves_without_keys_count_as_such():
+    """A case without a mask has them too: more queries than keys."""
+    eager = find_contract("standard").but(dead_row="uniform")
+    assert by_status(run_onnx_cases(UniformDeadRow(), eager), "failed") == set()
+    assert by_status(run_onnx_cases(UniformDeadRow()), "failed")
 
 
 def test_a_function_that_cannot_be_called():

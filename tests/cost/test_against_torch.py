@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from softlookup.cost.config_json import shape_from_config
 from softlookup.cost.flops import model_flops
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes, kv_bytes, state_bytes
+from softlookup.cost.model.config_json import shape_from_config
 
 TOKENS = 50
 BASE = {

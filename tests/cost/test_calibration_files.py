@@ -9,9 +9,9 @@ from dataclasses import fields, replace
 
 import pytest
 
-from softlookup.cost import calibration_files as files
-from softlookup.cost.calibration import CalibrationKey, calibration_from_dict
-from softlookup.cost.measuring import measure
+from softlookup.cost.timing import calibration_files as files
+from softlookup.cost.timing.calibration import CalibrationKey, calibration_from_dict
+from softlookup.cost.timing.measuring import measure
 from softlookup.errors import SoftlookupError
 from timed_machine import KEY, Machine, subject
 

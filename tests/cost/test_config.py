@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from softlookup.cost import config_weights
-from softlookup.cost.config_json import shape_from_config, shape_from_config_file
-from softlookup.cost.presets import preset_config, preset_names, preset_shape
+from softlookup.cost.model import config_weights
+from softlookup.cost.model.config_json import shape_from_config, shape_from_config_file
+from softlookup.cost.model.presets import preset_config, preset_names, preset_shape
 from softlookup.errors import ModelError
 
 BASE = {

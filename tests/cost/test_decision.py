@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.cost import changes
-from softlookup.cost.choice import choose
 from softlookup.cost.devices import find_device
-from softlookup.cost.document_plan import TokenInterval, plan_document
 from softlookup.cost.kv_cache import KVDtypes
-from softlookup.cost.losses import DocumentOutline, Unread, cut_by_windows
-from softlookup.cost.model_source import find_model
-from softlookup.cost.plan_texts import say, seconds_text, text_keys
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.plan import changes
+from softlookup.cost.plan.choice import choose
+from softlookup.cost.plan.document_plan import TokenInterval, plan_document
+from softlookup.cost.plan.losses import DocumentOutline, Unread, cut_by_windows
+from softlookup.cost.plan.plan_texts import say, seconds_text, text_keys
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategies import strategy_costs
 from softlookup.cost.pool import pool_of
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategies import strategy_costs
 from softlookup.errors import CapacityError, UsageError
 
 NEVER = Unread(0, 0, 0)
@@ -34,6 +34,14 @@ def long_on_a_processor(**options):
     device = replace(find_device("Ryzen-7950X"), flops=1.9e11, fp32_flops=1.9e11, bandwidth=2.4e10)
     options = {"evidence_layers": 19, **options}
     return PlanRequest(find_model("SmolLM2-135M"), 200_000, device, **options)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_strategy_that_was_asked_for_gives_a_whole_reason(language):
+    """Planted before: "as asked; " where nothing else was to be said."""
+    found = plan_document(request(1000, language=language), strategy="retrieval")
+    assert found.decision.strategy == "retrieval"
+    assert found.decision.reason == say(language, "asked")
 
 
 def test_hybrid_gives_way_to_retrieval_where_it_takes_too_long():
@@ -187,7 +195,7 @@ def outline(references=(), unread=NEVER):
 )  # fmt: skip
 def test_references_that_windows_cut(references, room):
     """By search over all windows: one holds both ends, or the reference is cut."""
-    from softlookup.cost.strategies import window_count, window_step
+    from softlookup.cost.plan.strategies import window_count, window_step
 
     step, count = window_step(room), window_count(1000, room)
     windows = [range(number * step, number * step + room) for number in range(count)]
@@ -253,7 +261,7 @@ def test_both_languages_say_the_same():
 
 
 def say_raw(language, key):
-    from softlookup.cost import plan_texts
+    from softlookup.cost.plan import plan_texts
 
     return plan_texts._TEXTS[language][key]
 

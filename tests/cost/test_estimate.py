@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softlookup.cost import course
-from softlookup.cost.choice import break_even
 from softlookup.cost.course import course_account, requests_on_80_gb
 from softlookup.cost.course_shapes import TOKENS, course_shape
 from softlookup.cost.devices import find_device
-from softlookup.cost.estimate import estimate
 from softlookup.cost.figures import exact
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
-from softlookup.cost.model_source import CostModel, find_model
-from softlookup.cost.request import PlanRequest, require_window
-from softlookup.cost.strategies import last_window, retrieved_tokens, window_count, window_step
+from softlookup.cost.model.model_source import CostModel, find_model
+from softlookup.cost.plan.choice import break_even
+from softlookup.cost.plan.estimate import estimate
+from softlookup.cost.plan.request import PlanRequest, require_window
+from softlookup.cost.plan.strategies import last_window, retrieved_tokens, window_count, window_step
 from softlookup.errors import CapacityError, UsageError
 
 

@@ -10,7 +10,7 @@ from softlookup.cost import flops
 from softlookup.cost.course_shapes import TOKENS, course_shape
 from softlookup.cost.flops import attention_flops, crossover_tokens, model_flops, score_count, seen_keys
 from softlookup.cost.memory import llama_cpp_compute_bytes, logits_bytes, observation, score_matrix_bytes
-from softlookup.cost.presets import preset_shape
+from softlookup.cost.model.presets import preset_shape
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.none() | st.integers(1, 40))

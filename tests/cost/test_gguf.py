@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import struct
 import tracemalloc
+from dataclasses import replace
 
 import gguf
 import numpy as np
 import pytest
 
-from softlookup.cost.dtypes import GGML_TYPES, element_bytes
-from softlookup.cost.gguf_header import SkippedArray, read_gguf_header
-from softlookup.cost.gguf_shape import shape_from_gguf
+from softlookup.cost.devices import find_device
 from softlookup.cost.kv_cache import kv_bytes
+from softlookup.cost.model.dtypes import GGML_TYPES, element_bytes
+from softlookup.cost.model.gguf_header import SkippedArray, read_gguf_header
+from softlookup.cost.model.gguf_shape import shape_from_gguf
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.plan.estimate import estimate
+from softlookup.cost.plan.request import PlanRequest
 from softlookup.errors import ModelError
 
 WIDTH, HEADS, KV, DIM, INNER, VOCABULARY, LAYERS = 64, 4, 2, 16, 96, 128, 4
@@ -193,6 +198,51 @@ def test_lying_headers(tmp_path, lie):
     assert peak < 4 << 20  # nothing of the claimed size is allocated
     assert "\n" not in str(caught.value)
     assert caught.value.remedy
+
+
+def test_a_part_of_a_split_model_is_refused(tmp_path):
+    path = write(tmp_path / "m-00001-of-00003.gguf")
+    whole = path.read_bytes()
+    for count in (1, 3):
+        field = text(b"split.count") + struct.pack("<IH", 2, count)
+        fields = struct.unpack_from("<Q", whole, 16)[0] + 1
+        path.write_bytes(whole[:16] + struct.pack("<Q", fields) + field + whole[24:])
+        if count == 1:
+            assert shape_from_gguf(read_gguf_header(path)).parameters > 0
+        else:
+            with pytest.raises(ModelError, match="one of 3 parts"):
+                shape_from_gguf(read_gguf_header(path))
+
+
+def test_tensors_of_another_model_are_refused(tmp_path):
+    """Weights are counted in the table: one that lacks a layer, or has another width, gives a wrong plan."""
+    tensors = {name: shape for name, shape in block_tensors().items() if not name.startswith("blk.2.")}
+    with pytest.raises(ModelError, match="4 layers and lists no tensor of layer 2"):
+        shape_from_gguf(read_gguf_header(write(tmp_path / "a.gguf", tensors=tensors)))
+    tensors = block_tensors() | {"token_embd.weight": (WIDTH, VOCABULARY)}
+    with pytest.raises(ModelError, match=r"embedding_length = 64, its embeddings are \[128, 64\]"):
+        shape_from_gguf(read_gguf_header(write(tmp_path / "b.gguf", tensors=tensors)))
+
+
+def test_a_number_of_one_layer_is_checked(tmp_path):
+    with pytest.raises(ModelError, match="_kv = -2 of a layer, a number from 0 to"):
+        shape_from_gguf(read_gguf_header(write(tmp_path / "m.gguf", kv=[2, 2, -2, 2])))
+
+
+@pytest.mark.parametrize(
+    ("own", "shown"), [("A  model\n", "A model"), ("N" * 100_000, "N" * 80), (" ", "m"), (None, "m")]
+)
+def test_the_name_is_one_short_line(tmp_path, own, shown):
+    header = read_gguf_header(write(tmp_path / "m.gguf"))
+    assert shape_from_gguf(replace(header, fields={**header.fields, "general.name": own})).name == shown
+
+
+def test_a_model_without_any_cache_is_planned(tmp_path):
+    """Recurrent layers whose state is not stated take no bytes that are known: planted, a division by them."""
+    model = find_model(str(write(tmp_path / "m.gguf", kv=0)))
+    found = estimate(PlanRequest(model, 1000, find_device("H100")))
+    assert found.figures["kv_bytes"].value == 0
+    assert found.pool.requests.value == 1_000_000
 
 
 def test_every_truncation_of_a_file_is_an_error(tmp_path):

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from softlookup.cost.config_json import shape_from_config
 from softlookup.cost.devices import device_names, find_device
-from softlookup.cost.estimate import estimate
 from softlookup.cost.kv_cache import ENGINES, EnginePolicy
-from softlookup.cost.model_source import find_model
-from softlookup.cost.presets import preset_config, preset_names
-from softlookup.cost.request import PlanRequest
+from softlookup.cost.model.config_json import shape_from_config
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.model.presets import preset_config, preset_names
+from softlookup.cost.plan.estimate import estimate
+from softlookup.cost.plan.request import PlanRequest
 from softlookup.errors import SoftlookupError
 
 FIELDS = (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from softlookup.cost.implied import (
+from softlookup.cost.model.presets import preset_shape
+from softlookup.cost.seconds import DecodeTraffic, weights_read
+from softlookup.cost.timing.implied import (
     Peak,
     calibrated_token,
     check_cache_is_read,
@@ -13,10 +15,8 @@ from softlookup.cost.implied import (
     check_prefill,
     implied_tokens,
 )
-from softlookup.cost.measuring import measure
-from softlookup.cost.prediction import cache_bytes
-from softlookup.cost.presets import preset_shape
-from softlookup.cost.seconds import DecodeTraffic, weights_read
+from softlookup.cost.timing.measuring import measure
+from softlookup.cost.timing.prediction import cache_bytes
 from timed_machine import SHAPE, Machine, subject
 
 A100, H100_BYTES = Peak(312e12, measured=False), Peak(3350e9, measured=False)

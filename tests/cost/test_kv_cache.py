@@ -18,7 +18,7 @@ from softlookup.cost.kv_cache import (
     sequence_bytes,
     state_bytes,
 )
-from softlookup.cost.presets import preset_names, preset_shape
+from softlookup.cost.model.presets import preset_names, preset_shape
 from softlookup.cost.vllm_pool import GIB, BlockPool, activation_peak, available_kv_bytes, block_pool
 from softlookup.errors import CapacityError, UsageError
 

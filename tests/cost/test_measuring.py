@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from softlookup.cost.measuring import LONG, SHORT, measure
-from softlookup.cost.prediction import interval_width, predicted_observed, predicted_prefill, predicted_token
-from softlookup.cost.presets import preset_shape
+from softlookup.cost.model.presets import preset_shape
+from softlookup.cost.timing.measuring import LONG, SHORT, measure
+from softlookup.cost.timing.prediction import interval_width, predicted_observed, predicted_prefill, predicted_token
 from timed_machine import (
     OBSERVED_LAYERS,
     SHAPE,

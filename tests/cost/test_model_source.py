@@ -7,10 +7,10 @@ import struct
 
 import pytest
 
-from softlookup.cost.dtypes import element_bytes, storage_bytes
-from softlookup.cost.model_source import find_model
-from softlookup.cost.presets import preset_config, preset_shape
-from softlookup.cost.safetensors_files import llama_file_bytes, safetensors_totals
+from softlookup.cost.model.dtypes import element_bytes, storage_bytes
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.model.presets import preset_config, preset_shape
+from softlookup.cost.model.safetensors_files import llama_file_bytes, safetensors_totals
 from softlookup.errors import ModelError, UsageError
 
 CONFIG = {

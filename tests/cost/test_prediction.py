@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from softlookup.cost.calibrated import FLOAT32_LIMIT, running_dtype, wanted_key, with_calibration
-from softlookup.cost.calibration_files import keep_calibration
 from softlookup.cost.devices import find_device
-from softlookup.cost.estimate import estimate
 from softlookup.cost.figures import Figure
 from softlookup.cost.flops import model_flops
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
-from softlookup.cost.measuring import measure
-from softlookup.cost.model_source import find_model
-from softlookup.cost.prediction import (
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.plan.estimate import estimate
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.timing.calibrated import FLOAT32_LIMIT, running_dtype, wanted_key, with_calibration
+from softlookup.cost.timing.calibration_files import keep_calibration
+from softlookup.cost.timing.measuring import measure
+from softlookup.cost.timing.prediction import (
     QuestionRun,
     compare,
     compare_all,
@@ -23,7 +24,6 @@ from softlookup.cost.prediction import (
     observed_work,
     predicted_seconds,
 )
-from softlookup.cost.request import PlanRequest
 from timed_machine import SHAPE, WEIGHTS, Machine, subject
 
 FINGERPRINT = "ab" * 32

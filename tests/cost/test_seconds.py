@@ -13,7 +13,7 @@ from softlookup.cost.efficiency import efficiency_of, fit_rates
 from softlookup.cost.figures import Figure, exact, weakest
 from softlookup.cost.flops import model_flops
 from softlookup.cost.kv_cache import kv_bytes
-from softlookup.cost.presets import preset_shape
+from softlookup.cost.model.presets import preset_shape
 from softlookup.cost.seconds import (
     DecodeTraffic,
     bound_by,

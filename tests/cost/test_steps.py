@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from softlookup.cost import steps
 from softlookup.cost.devices import Device
 from softlookup.cost.efficiency import efficiency_of
 from softlookup.cost.figures import exact
 from softlookup.cost.flops import Flops
-from softlookup.cost.model_source import CostModel
+from softlookup.cost.model.model_source import CostModel
+from softlookup.cost.model.shapes import Layer, ModelShape
+from softlookup.cost.plan import steps
+from softlookup.cost.plan.request import BANK_QUESTIONS, BANK_TOKENS, PlanRequest
+from softlookup.cost.plan.steps import bank_flops, bank_seconds, prefill_seconds, suffix_seconds
+from softlookup.cost.plan.strategies import final_tokens, strategy_costs
 from softlookup.cost.pool import pool_of
-from softlookup.cost.request import BANK_QUESTIONS, BANK_TOKENS, PlanRequest
-from softlookup.cost.shapes import Layer, ModelShape
-from softlookup.cost.steps import bank_flops, bank_seconds, prefill_seconds, suffix_seconds
-from softlookup.cost.strategies import final_tokens, strategy_costs
 from softlookup.errors import UsageError
 
 # two layers of D 8, H 2, d 4 with 100 + 50 weights in products, V 10; so little bandwidth is needed that compute rules

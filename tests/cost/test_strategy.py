@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softlookup.cost.document_plan import plan_document
-from softlookup.cost.model_source import find_model
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategy import FINAL_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, RESERVED_TOKENS
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.plan.document_plan import plan_document
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategy import FINAL_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, RESERVED_TOKENS
 from softlookup.errors import CapacityError
 
 MODEL = find_model("SmolLM2-135M")

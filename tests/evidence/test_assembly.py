@@ -9,7 +9,7 @@ from string import Formatter
 import numpy as np
 import pytest
 
-from softlookup.cost.strategy import Strategy
+from softlookup.cost.plan.strategy import Strategy
 from softlookup.documents.language import language_of
 from softlookup.documents.model import CoverageRow
 from softlookup.documents.read import read_document

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from softlookup.cost.model_source import find_model
+from softlookup.cost.model.model_source import find_model
 from softlookup.evidence import profile_store
 from softlookup.evidence.profile import built_in_depth
 from softlookup.evidence.profile_store import evidence_depth, profile_path

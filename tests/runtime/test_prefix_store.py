@@ -8,6 +8,7 @@ import time
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from softlookup.runtime import prefilled
 from softlookup.runtime.kv_cache import PrefixCache
@@ -138,11 +139,15 @@ def test_a_crash_while_writing_leaves_no_half_file(read, monkeypatch, isolated_c
     assert files(isolated_cache) == []
 
 
-def test_a_full_disk_is_no_error(read, monkeypatch, isolated_cache):
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), SafetensorError("I/O error: No space left on device")]
+)
+def test_a_full_disk_is_no_error(read, monkeypatch, isolated_cache, error):
+    """The writer's own error as well, which is no ``OSError``."""
     import safetensors.torch
 
     def full(*_arguments, **_keywords):
-        raise OSError(28, "No space left on device")
+        raise error
 
     monkeypatch.setattr(safetensors.torch, "save_file", full)
     assert read(store=new_store()).kv_bytes > 0
@@ -167,9 +172,11 @@ def test_nothing_is_kept_where_space_is_short(read, isolated_cache):
     assert files(isolated_cache) == []
 
 
-def test_what_a_writer_that_died_left_behind_goes(read, isolated_cache):
+@pytest.mark.parametrize("prefix", [".prefix-", ".tmp"])
+def test_what_a_writer_that_died_left_behind_goes(read, isolated_cache, prefix):
+    """Ours, and that of safetensors, which holds the keys and values."""
     read(store=new_store())
-    stale, fresh = (isolated_cache / "prefixes" / f".prefix-{name}" for name in ("stale", "fresh"))
+    stale, fresh = (isolated_cache / "prefixes" / f"{prefix}{name}" for name in ("stale", "fresh"))
     for path in (stale, fresh):
         path.write_bytes(b"half")
     os.utime(stale, (time.time() - 7200,) * 2)

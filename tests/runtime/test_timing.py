@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.cost.model_source import find_model
+from softlookup.cost.model.model_source import find_model
 from softlookup.evidence.profile import HeadProfile
 from softlookup.evidence.timed_model import TimedRows, bench_and_subject
 from softlookup.kernels.tasks import TaskTeam

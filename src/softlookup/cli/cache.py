@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +48,15 @@ def cache(options: argparse.Namespace) -> ExitCode:
 
 
 def _row(folder: Path, holds: str) -> dict[str, Any]:
-    found = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
-    size = sum(path.stat().st_size for path in found)
-    return {"folder": str(folder), "holds": holds, "files": len(found), "bytes": size}
+    sizes = []
+    try:
+        for path in folder.iterdir() if folder.is_dir() else ():
+            with suppress(FileNotFoundError):  # another process replaced or dropped it
+                facts = path.stat()
+                sizes += [facts.st_size] if stat.S_ISREG(facts.st_mode) else []
+    except OSError as error:
+        raise ModelError(f"{folder} cannot be read ({error.strerror or error})", "check its rights") from error
+    return {"folder": str(folder), "holds": holds, "files": len(sizes), "bytes": sum(sizes)}
 
 
 def _delete(folder: Path) -> None:

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from softlookup.errors import CapacityError, ExitCode, SoftlookupError
 
 if TYPE_CHECKING:
-    from softlookup.cost.calibrated import CalibratedRequest
-    from softlookup.cost.calibration import Calibration, Phase
-    from softlookup.cost.implied import Finding
-    from softlookup.cost.measuring import Measured, Subject
-    from softlookup.cost.request import PlanRequest
+    from softlookup.cost.plan.request import PlanRequest
+    from softlookup.cost.timing.calibrated import CalibratedRequest
+    from softlookup.cost.timing.calibration import Calibration, Phase
+    from softlookup.cost.timing.implied import Finding
+    from softlookup.cost.timing.measuring import Measured, Subject
 
 
 def calibrate(options: argparse.Namespace) -> ExitCode:
     """Measure, check, store, print. Raises ``SoftlookupError`` for timings that cannot be true: nothing is stored."""
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.progress import progress_bar
-    from softlookup.cost.calibration_files import find_calibration, keep_calibration
-    from softlookup.cost.measuring import measure
+    from softlookup.cost.timing.calibration_files import find_calibration, keep_calibration
+    from softlookup.cost.timing.measuring import measure
     from softlookup.evidence.timed_model import bench_and_subject
     from softlookup.runtime.load import load_model
     from softlookup.runtime.timings_folder import fingerprint_of, timings_folder
@@ -58,7 +58,7 @@ def calibrate(options: argparse.Namespace) -> ExitCode:
 
 def _since(measured: Measured, subject: Subject, before: Calibration | None) -> list[Finding]:
     """Doubts that come from an earlier calibration of the same model: the machine has become far slower or faster."""
-    from softlookup.cost.implied import Peak, check_prefill
+    from softlookup.cost.timing.implied import Peak, check_prefill
 
     if before is None:
         return []
@@ -101,7 +101,7 @@ def calibration_lines(found: Calibration) -> list[str]:
 
 def _timed(found: Calibration, phase: Phase) -> str:
     """Seconds by tokens of context, with their spread."""
-    from softlookup.cost.plan_texts import seconds_text
+    from softlookup.cost.plan.plan_texts import seconds_text
 
     rows = [timing for timing in found.timings if timing.phase == phase]
     what = f" for {rows[-1].rows} rows" if phase == "observe" else ""
@@ -110,7 +110,7 @@ def _timed(found: Calibration, phase: Phase) -> str:
 
 def measured_request(request: PlanRequest, options: argparse.Namespace) -> CalibratedRequest:
     """``request`` with the rates that were measured here, where its device is this machine and there are some."""
-    from softlookup.cost.calibrated import CalibratedRequest, with_calibration
+    from softlookup.cost.timing.calibrated import CalibratedRequest, with_calibration
     from softlookup.runtime.timings_folder import fingerprint_of, timings_folder
 
     if (options.device or "auto").strip().lower() not in ("auto", "cpu"):

@@ -169,14 +169,23 @@ def _say(row: Row) -> None:
     if not row.expected:
         verdict = "FALSE ALARM" if row.detected else "silent"
     usual = "allclose sees it" if row.allclose else "allclose blind" if row.expected else ""
-    sys.stdout.write(f"{row.id:32} {verdict:11} {usual:17} {', '.join(row.found)}\n")
+    suite = f"onnx {row.onnx}" if row.expected or row.onnx == "sees" else ""
+    sys.stdout.write(f"{row.id:32} {verdict:11} {usual:17} {suite:18} {', '.join(row.found)}\n")
     sys.stdout.flush()
 
 
 def _summary(board: Scoreboard) -> str:
     found = board.to_dict()
+    onnx = found["onnx"]
+    suite = f"the published ONNX Attention cases were not run: {onnx['missing']}"
+    if onnx["cases"]:
+        suite = (
+            f"the {onnx['cases']} published ONNX Attention cases detect {onnx['detected']} of the {onnx['asked']} in "
+            f"attention functions, with {onnx['false_alarms']} false alarms"
+        )
     return (
         f"\n{found['total']} planted bugs, {found['covered']} covered: {found['detected']} detected, {found['named']} "
         f"named; {found['false_alarms']} false alarms on {found['controls']} correct functions and decoders\n"
         f"allclose on square random input, or on the logits of one pass, detects {found['allclose_detected']}\n"
+        f"{suite}\n"
     )

@@ -12,7 +12,7 @@ from softlookup.cli.read import reading_options
 from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from softlookup.cost.strategy import StrategyName
+    from softlookup.cost.plan.strategy import StrategyName
     from softlookup.session import OpenDocument, Session
 
 
@@ -58,10 +58,11 @@ def ask(options: argparse.Namespace) -> ExitCode:
             if target is not None:
                 records.append(question_record(document.document, answer, document.fed(answer.question)))
     if document.kept_bytes:
+        from softlookup.cli.render_plan import quantity
         from softlookup.runtime.prefix_store import prefix_folder
 
         sys.stderr.write(
-            f"note: what the model read is kept for further questions ({document.kept_bytes / 1e9:.1f} GB in "
+            f"note: what the model read is kept for further questions ({quantity(document.kept_bytes, 'B')} in "
             f"{printable_line(str(prefix_folder()))}, as confidential as the document; --no-cache keeps nothing, "
             "`softlookup cache purge` deletes it)\n"
         )
@@ -74,7 +75,7 @@ def ask(options: argparse.Namespace) -> ExitCode:
 
 def _note_wait(document: OpenDocument, questions: int) -> None:
     """Say before a long wait how long it will be, and why."""
-    from softlookup.cost.plan_texts import seconds_text
+    from softlookup.cost.plan.plan_texts import seconds_text
 
     document.expect(questions)
     seconds = document.strategy.first_answer_seconds

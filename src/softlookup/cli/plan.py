@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from softlookup.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from softlookup.cost.request import PlanRequest
+    from softlookup.cost.plan.request import PlanRequest
 
 # options of the plans of a file or a length, which the course page's account does not take
 _COST_OPTIONS = (
     "device", "answer_tokens", "questions", "concurrency", "engine", "kv_dtype", "weight_dtype", "max_seconds",
 )  # fmt: skip
+# options that say how a document is read
+_FILE_OPTIONS = ("encoding", "password_env", "member", "ocr", "max_context_tokens")
 
 
 def plan(options: argparse.Namespace) -> ExitCode:
@@ -26,18 +28,10 @@ def plan(options: argparse.Namespace) -> ExitCode:
         raise UsageError(
             f"plan needs one of FILE, --tokens, --example and --calibrate, got {got}", "see `softlookup plan --help`"
         )
-    given = [name for name in _COST_OPTIONS if getattr(options, name) is not None]
-    if options.example is not None and given:
-        raise UsageError(
-            f"--{given[0].replace('_', '-')} belongs to FILE and --tokens", "the page's account has its own numbers"
-        )
+    _check_options(options, asked[0])
     if options.calibrate is not None:
         from softlookup.cli.calibrate import calibrate
 
-        if given:
-            raise UsageError(
-                f"--{given[0].replace('_', '-')} belongs to FILE and --tokens", "leave it out to calibrate"
-            )
         return calibrate(options)
     if options.tokens is not None:
         return _plan_tokens(options)
@@ -46,6 +40,28 @@ def plan(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.plan_file import plan_file
 
     return plan_file(options, _request(options, None, 1))
+
+
+def _check_options(options: argparse.Namespace, asked: str) -> None:
+    """Refuse what the plan that was ``asked`` for would ignore, and names that are empty."""
+    for name in ("model", "device"):
+        if getattr(options, name) is not None and not getattr(options, name).strip():
+            raise UsageError(f"--{name} needs a name, got an empty one", "leave it out for the default")
+    given = [name for name in _FILE_OPTIONS if getattr(options, name) not in (None, False)]
+    given += ["view"] if options.view != "final" else []
+    if asked != "file" and given:
+        raise UsageError(f"{_flag(given[0])} belongs to a FILE", f"leave it out with {_flag(asked)}")
+    given = [name for name in _COST_OPTIONS if getattr(options, name) is not None]
+    if asked == "example" and (given or options.model is not None):
+        raise UsageError(
+            f"{_flag([*given, 'model'][0])} belongs to FILE and --tokens", "the page's account has its own numbers"
+        )
+    if asked == "calibrate" and given:
+        raise UsageError(f"{_flag(given[0])} belongs to FILE and --tokens", "leave it out to calibrate")
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,12 +100,10 @@ def _plan_tokens(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.calibrate import measured_request
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.render_plan import estimate_text
-    from softlookup.cost.estimate import estimate
+    from softlookup.cost.plan.estimate import estimate
     from softlookup.evidence.profile_store import evidence_depth
     from softlookup.runtime.embedded import GGUF_SHA256, NAME
 
-    if options.max_context_tokens is not None:
-        raise UsageError("--max-context-tokens belongs to a FILE", "leave it out with --tokens")
     request = _request(options, options.model, options.tokens)
     weights = GGUF_SHA256 if options.model in (None, NAME) else ""
     measured = measured_request(replace(request, evidence_layers=evidence_depth(weights, request.model.shape)), options)
@@ -103,12 +117,17 @@ def _plan_tokens(options: argparse.Namespace) -> ExitCode:
 def _request(options: argparse.Namespace, model: str | None, tokens: int) -> PlanRequest:
     """The request of the options; checks every number and name before a file is read."""
     from softlookup.cost.devices import find_device
-    from softlookup.cost.dtypes import dtype_name
     from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
-    from softlookup.cost.model_source import find_model
-    from softlookup.cost.request import MAX_SECONDS, USUAL_ANSWER_TOKENS, PlanRequest
+    from softlookup.cost.model.dtypes import dtype_name, is_mix
+    from softlookup.cost.model.model_source import find_model
+    from softlookup.cost.plan.request import MAX_SECONDS, USUAL_ANSWER_TOKENS, PlanRequest
 
-    kv_dtype = dtype_name(options.kv_dtype or "bf16")
+    kv_dtype = dtype_name("bf16" if options.kv_dtype is None else options.kv_dtype)
+    if is_mix(kv_dtype):
+        raise UsageError(
+            f"--kv-dtype {kv_dtype} is a mix of formats for the weights of a file, a cache has one format",
+            "use for example q4_0 or q8_0",
+        )
     return PlanRequest(
         find_model(model, options.weight_dtype),
         tokens,

@@ -11,8 +11,8 @@ from softlookup.cli.read import reading_options
 from softlookup.errors import ExitCode
 
 if TYPE_CHECKING:
-    from softlookup.cost.estimate import CostEstimate
-    from softlookup.cost.request import PlanRequest
+    from softlookup.cost.plan.estimate import CostEstimate
+    from softlookup.cost.plan.request import PlanRequest
     from softlookup.documents.model import Document
     from softlookup.session.plan_source import PlanModel
 
@@ -22,8 +22,8 @@ def plan_file(options: argparse.Namespace, asked: PlanRequest) -> ExitCode:
     from softlookup.cli.calibrate import measured_request
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.render_plan import estimate_text
-    from softlookup.cost.document_plan import plan_document
-    from softlookup.cost.plan_texts import say
+    from softlookup.cost.plan.document_plan import plan_document
+    from softlookup.cost.plan.plan_texts import say
     from softlookup.documents.read import read_document
     from softlookup.session import OpenDocument, Options, Session
     from softlookup.session.plan_source import document_request, find_plan_model

@@ -1,4 +1,4 @@
-"""Words of the plan's table in English and Chinese; reasons and losses come from ``cost/plan_texts.py``."""
+"""Words of the plan's table in English and Chinese; reasons and losses come from ``cost/plan/plan_texts.py``."""
 
 from __future__ import annotations
 

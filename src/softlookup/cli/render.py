@@ -44,7 +44,7 @@ def answer_text(answer: Answer) -> str:
         lines += [
             f"  {printable_line(p.clause) or label['unnumbered']} [{p.start}:{p.end}]" for p in answer.ranking[:3]
         ]
-    lines += ["", f"{label['coverage']}: {_coverage_line(answer.coverage, label)}"]
+    lines += ["", *wrapped(f"{label['coverage']}: ", _coverage_line(answer.coverage, label))]
     lines += wrapped(f"{label['plan']}: ", f"{answer.plan.strategy}: {answer.plan.reason}")
     for alert in answer.alerts:
         lines += wrapped(f"{label['alerts']}: ", printable_line(alert))

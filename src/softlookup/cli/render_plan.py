@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from softlookup.cli.escape import printable_line
 from softlookup.cli.plan_labels import PLAN_LABELS
 from softlookup.cli.wrapping import columns, wrapped_wide
-from softlookup.cost.plan_texts import PlanLanguage, seconds_text
+from softlookup.cost.plan.plan_texts import PlanLanguage, seconds_text
 
 if TYPE_CHECKING:
     from softlookup.cost.course import AccountLine
-    from softlookup.cost.estimate import CostEstimate
     from softlookup.cost.figures import Figure
+    from softlookup.cost.plan.estimate import CostEstimate
     from softlookup.documents.model import Document
 
 _WIDTH = 110

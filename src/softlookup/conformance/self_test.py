@@ -10,6 +10,7 @@ import numpy as np
 
 from softlookup.conformance.check import check_fn
 from softlookup.conformance.models.check import check_model
+from softlookup.conformance.onnx_cases.tell_apart import PublishedSuite, Told
 from softlookup.conformance.planted.corpus import Plant, controls, plants
 from softlookup.conformance.planted.plain import Plain
 from softlookup.conformance.planted.rotary import PARTIAL_CONFIG, SCALED_CONFIG, Rotary
@@ -21,7 +22,10 @@ from softlookup.conformance.rope import check_rope
 
 @dataclass(frozen=True)
 class Row:
-    """One planted bug: what was found, and whether allclose on square random input sees it."""
+    """One planted bug: what was found, and whether allclose on square random input sees it.
+
+    ``onnx``: whether the published cases of the ONNX operator tell it from the correct function it was made from.
+    """
 
     id: str
     expected: str
@@ -30,14 +34,20 @@ class Row:
     named: bool
     allclose: bool
     reason: str = ""
+    onnx: Told = "n/a"
 
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """``named``: the one finding has the expected ``area.item``. ``total`` counts the bugs not covered as well."""
+    """``named``: the one finding has the expected ``area.item``. ``total`` counts the bugs not covered as well.
+
+    ``onnx_cases``: how many published cases there were; 0 where ``onnx_missing`` says why.
+    """
 
     rows: tuple[Row, ...]
     controls: tuple[Row, ...]
+    onnx_cases: int = 0
+    onnx_missing: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -50,7 +60,19 @@ class Scoreboard:
             "false_alarms": sum(row.detected for row in self.controls),
             "controls": len(self.controls),
             "allclose_detected": sum(row.allclose for row in self.rows),
+            "onnx": self._onnx(),
             "rows": [asdict(row) for row in (*self.rows, *self.controls)],
+        }
+
+    def _onnx(self) -> dict[str, Any]:
+        asked = [row for row in self.rows if row.onnx in ("sees", "blind")]
+        return {
+            "cases": self.onnx_cases,
+            "asked": len(asked),
+            "detected": sum(row.onnx == "sees" for row in asked),
+            "blind": [row.id for row in asked if row.onnx == "blind"],
+            "false_alarms": sum(row.onnx == "sees" for row in self.controls),
+            "missing": self.onnx_missing,
         }
 
     @property
@@ -63,21 +85,28 @@ def self_test(progress: Callable[[Row], None] | None = None) -> Scoreboard:
     """Run all planted bugs and controls; ``progress`` is called with every row."""
     wrong: list[Plant | ToyPlant] = [*plants(), *toy_plants()]
     right: list[Plant | ToyPlant] = [*controls(), *toy_controls()]
-    rows = [_examined(plant, progress) for plant in wrong]
-    silent = [_examined(plant, progress) for plant in right]
-    return Scoreboard(tuple(rows), tuple(silent))
+    suite = PublishedSuite()
+    rows = [_examined(plant, progress, suite) for plant in wrong]
+    silent = [_examined(plant, progress, suite) for plant in right]
+    return Scoreboard(tuple(rows), tuple(silent), len(suite.cases), suite.missing)
 
 
-def _examined(plant: Plant | ToyPlant, progress: Callable[[Row], None] | None) -> Row:
+def _examined(
+    plant: Plant | ToyPlant, progress: Callable[[Row], None] | None, suite: PublishedSuite | None = None
+) -> Row:
+    told: Told = "n/a"
     if isinstance(plant, ToyPlant):
         report: Report = check_model(plant.decoder, capture=recorded, name=plant.id)
         usual = _logits_differ(plant)
     else:
         report = (check_rope if plant.rope else check_fn)(plant.function, plant.contract, name=plant.id)
         usual = _allclose(plant)
+        if suite is not None and plant.twin is not None:
+            told = suite.tells(plant.function, plant.twin, plant.contract)
     found = tuple(finding.code for finding in report.serious)
     keys = [finding.key for finding in report.serious]
-    row = Row(plant.id, plant.expected, found, bool(found), bool(keys) and keys == [plant.expected], usual)
+    named = bool(keys) and keys == [plant.expected]
+    row = Row(plant.id, plant.expected, found, bool(found), named, usual, onnx=told)
     if progress is not None:
         progress(row)
     return row

@@ -24,8 +24,8 @@ from softlookup.cost.figures import Figure
 from softlookup.cost.flops import Flops, model_flops, score_count, seen_keys
 from softlookup.cost.kv_cache import KVDtypes, kv_bytes
 from softlookup.cost.memory import logits_bytes, score_chunk_bytes, score_matrix_bytes
+from softlookup.cost.model.shapes import ModelShape
 from softlookup.cost.seconds import DecodeTraffic, decode_figure, prefill_figure, weights_read
-from softlookup.cost.shapes import ModelShape
 from softlookup.cost.vllm_pool import GIB, activation_peak, available_kv_bytes
 
 # rates that the page uses: 1000 TFLOP/s and 3 TB/s

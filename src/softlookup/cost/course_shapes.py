@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from softlookup.cost.shapes import Layer, ModelShape
+from softlookup.cost.model.shapes import Layer, ModelShape
 
 TOKENS = 131_072
 LAYERS, WIDTH, HEADS, HEAD_DIM = 24, 4096, 32, 128

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softlookup.cost.shapes import Layer, ModelShape
+from softlookup.cost.model.shapes import Layer, ModelShape
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from softlookup.cost.dtypes import storage_bytes
 from softlookup.cost.figures import Kind
-from softlookup.cost.shapes import MAX_TOKENS, Layer, ModelShape
+from softlookup.cost.model.dtypes import storage_bytes
+from softlookup.cost.model.shapes import MAX_TOKENS, Layer, ModelShape
 from softlookup.errors import UsageError
 
 EngineName = Literal["tensors", "transformers", "llama.cpp", "vllm"]

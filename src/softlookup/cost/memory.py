@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.model.shapes import ModelShape
 
 
 def score_matrix_bytes(shape: ModelShape, tokens: int, bytes_per_score: int = 2) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from softlookup.cost.figures import Figure, weakest
 from softlookup.cost.kv_cache import sequence_bytes
 from softlookup.cost.memory import llama_cpp_compute_bytes
-from softlookup.cost.request import PlanRequest
+from softlookup.cost.plan.request import PlanRequest
 from softlookup.cost.vllm_pool import GIB, activation_peak, available_kv_bytes, block_pool
 
 # what the driver, libraries and captured graphs take beside torch; replaced by measurement where there is one
@@ -15,6 +15,8 @@ _NON_TORCH = 0.25 * GIB
 _GRAPHS = 0.9 * GIB
 # rows of a prefill that are computed at once where an engine chunks it
 _CHUNK = 512
+# told of a model whose sequences take no memory that is known: no more requests can be asked for
+_MOST_REQUESTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def _held(request: PlanRequest, available: float) -> int:
     caching = any(layer.owner is None and layer.kind != "recurrent" for layer in shape.layers)
     if request.engine.name == "vllm" and caching:
         return int(block_pool(shape, available, request.kv, request.engine).concurrency(length))
-    return int(available // sequence_bytes(shape, length, request.kv, request.engine))
+    one = sequence_bytes(shape, length, request.kv, request.engine)
+    return int(available // one) if one else _MOST_REQUESTS
 
 
 def _longest(request: PlanRequest, available: float) -> int:

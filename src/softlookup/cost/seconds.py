@@ -10,11 +10,11 @@ import math
 from dataclasses import dataclass
 
 from softlookup.cost.devices import Device
-from softlookup.cost.dtypes import storage_bytes
 from softlookup.cost.efficiency import Efficiency, Timed, is_series
 from softlookup.cost.figures import Figure, weakest
 from softlookup.cost.flops import Flops
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.model.dtypes import storage_bytes
+from softlookup.cost.model.shapes import ModelShape
 
 # launch and synchronisation per operation, and operations per layer of an unfused decoder step: what a small model on
 # a fast card is bound by. Source: aiconfigurator and InferSim use 3 us. Enters the upper limit only.

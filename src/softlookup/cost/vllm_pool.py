@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from softlookup.cost.dtypes import element_bytes
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
-from softlookup.cost.shapes import Layer, ModelShape
+from softlookup.cost.model.dtypes import element_bytes
+from softlookup.cost.model.shapes import Layer, ModelShape
 from softlookup.errors import CapacityError
 
 GIB = 1 << 30

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from softlookup.cost.strategy import Strategy
+from softlookup.cost.plan.strategy import Strategy
 from softlookup.documents.language import Language, language_of
 from softlookup.documents.model import Document, Span
 from softlookup.evidence.answer import (

@@ -30,7 +30,7 @@ from softlookup.runtime.directories import cache_directory
 from softlookup.runtime.store import writable_cache
 
 if TYPE_CHECKING:
-    from softlookup.cost.shapes import ModelShape
+    from softlookup.cost.model.shapes import ModelShape
     from softlookup.evidence.profiling import ProfileReport
     from softlookup.runtime.load import LoadedModel, ModelSource
     from softlookup.runtime.prompt import PromptTemplate

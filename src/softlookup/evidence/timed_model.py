@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softlookup.cost.calibrated import wanted_key
-from softlookup.cost.dtypes import dtype_name
-from softlookup.cost.measuring import Subject
-from softlookup.cost.model_source import find_model
+from softlookup.cost.model.dtypes import dtype_name
+from softlookup.cost.model.model_source import find_model
+from softlookup.cost.model.shapes import ModelShape
 from softlookup.cost.seconds import weights_read
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.timing.calibrated import wanted_key
+from softlookup.cost.timing.measuring import Subject
 from softlookup.evidence.attribution import PassageMap, PassageMass
 from softlookup.evidence.profile_store import find_profile
 

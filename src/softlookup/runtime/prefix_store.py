@@ -36,6 +36,8 @@ MOST_BYTES = 8 << 30
 LEAST_FREE_BYTES = 4 << 30
 _SUFFIX = ".safetensors"
 _TEMPORARY_PREFIX = ".prefix-"
+# the writer of safetensors puts its bytes in a file of its own beside ours before it renames it
+_LEFT_BEHIND = (_TEMPORARY_PREFIX, ".tmp")
 _STALE_SECONDS = 3600.0
 
 
@@ -96,6 +98,7 @@ class PrefixStore:
 
     def keep(self, key: str, cache: PrefixCache) -> bool:
         """Write atomically; False where there is no room or nothing can be written."""
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         tensors = cache.held()
@@ -120,7 +123,7 @@ class PrefixStore:
                 with suppress(OSError):
                     Path(temporary).unlink()
                 raise
-        except (OSError, ModelError):
+        except (OSError, ModelError, SafetensorError):  # the last one is what a full disk gives
             return False
         self._checked.add((key, path.stat().st_mtime_ns))
         self.kept_bytes += cache.nbytes
@@ -138,7 +141,7 @@ class PrefixStore:
                 if path.suffix == _SUFFIX:
                     # access times are often not kept: the files of one document are written, and go, together
                     found.append((facts.st_mtime_ns, facts.st_size, path))
-                elif path.name.startswith(_TEMPORARY_PREFIX) and facts.st_mtime < time.time() - _STALE_SECONDS:
+                elif path.name.startswith(_LEFT_BEHIND) and facts.st_mtime < time.time() - _STALE_SECONDS:
                     path.unlink()
         used = sum(each[1] for each in found)
         for _, held, path in sorted(found):

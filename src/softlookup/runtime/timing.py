@@ -44,7 +44,7 @@ class Observers(Protocol):
 
 
 class ModelBench:
-    """Implements ``softlookup.cost.measuring.Bench`` with a loaded model."""
+    """Implements ``softlookup.cost.timing.measuring.Bench`` with a loaded model."""
 
     def __init__(self, loaded: LoadedModel, template: PromptTemplate, observers: Observers) -> None:
         self._loaded, self._template, self._observers = loaded, template, observers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from softlookup.cost.machine import model_fingerprint
+from softlookup.cost.timing.machine import model_fingerprint
 from softlookup.runtime import embedded
 from softlookup.runtime.directories import cache_directory
 

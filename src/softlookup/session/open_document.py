@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from softlookup.cost.losses import DocumentOutline
-from softlookup.cost.strategy import MAX_QUESTION_TOKENS, Strategy
+from softlookup.cost.plan.losses import DocumentOutline
+from softlookup.cost.plan.strategy import MAX_QUESTION_TOKENS, Strategy
 from softlookup.documents.language import language_of
 from softlookup.documents.model import Document, Span
 from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
@@ -23,7 +23,7 @@ from softlookup.session.outline import document_outline
 from softlookup.session.readings import Readings
 
 if TYPE_CHECKING:
-    from softlookup.cost.estimate import CostEstimate
+    from softlookup.cost.plan.estimate import CostEstimate
     from softlookup.diagnostics.diagnosis import Diagnosis
     from softlookup.diagnostics.inspection_result import Inspection
     from softlookup.evidence.reading import QuestionEvidence, Reading
@@ -87,8 +87,8 @@ class OpenDocument:
         "" where nothing was measured (``softlookup plan --calibrate``), where reading was paid for by an earlier
         question or run, and where the model read nothing.
         """
-        from softlookup.cost.prediction import compare
         from softlookup.cost.seconds import sum_figure
+        from softlookup.cost.timing.prediction import compare
 
         chosen, rates = self.plan.chosen, self.plan.request.efficiency
         if chosen is None or rates.kind != "measured" or self._compared or not answer.seconds.prefill:

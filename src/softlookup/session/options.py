@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softlookup.cost.request import MAX_SECONDS
-from softlookup.cost.strategy import StrategyName
+from softlookup.cost.plan.request import MAX_SECONDS, MOST_SECONDS
+from softlookup.cost.plan.strategy import StrategyName
 from softlookup.errors import UsageError
 from softlookup.evidence.question_bank import most_compared
 
@@ -45,5 +45,9 @@ class Options:
             )
         if not 1 <= self.max_answer_tokens <= 1024:
             raise UsageError(f"--max-answer-tokens must be 1 to 1024, got {self.max_answer_tokens}", "use 80")
+        if not 1 <= self.max_seconds <= MOST_SECONDS:  # false for NaN too
+            raise UsageError(
+                f"--max-seconds must lie between 1 and {MOST_SECONDS:,}, got {self.max_seconds:,}", "correct the number"
+            )
         if self.max_context_tokens is not None and self.max_context_tokens < 256:
             raise UsageError(f"--max-context-tokens must be at least 256, got {self.max_context_tokens}", "use 4096")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import accumulate
 
-from softlookup.cost.losses import DocumentOutline, Unread
+from softlookup.cost.plan.losses import DocumentOutline, Unread
 from softlookup.documents.model import Document, Span
 from softlookup.errors import UsageError
 from softlookup.retrieval.context import Context

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from softlookup.cost.document_plan import TokenInterval
 from softlookup.cost.kv_cache import KVDtypes
-from softlookup.cost.model_source import CostModel, find_model
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategies import no_room
+from softlookup.cost.model.model_source import CostModel, find_model
+from softlookup.cost.plan.document_plan import TokenInterval
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategies import no_room
 from softlookup.documents.language import Language, language_of
 from softlookup.errors import CapacityError, ModelError
 from softlookup.evidence.profile_store import evidence_depth

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from softlookup.cost.calibrated import with_calibration
-from softlookup.cost.document_plan import plan_document
-from softlookup.cost.estimate import CostEstimate
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategy import Strategy
+from softlookup.cost.plan.document_plan import plan_document
+from softlookup.cost.plan.estimate import CostEstimate
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategy import Strategy
+from softlookup.cost.timing.calibrated import with_calibration
 from softlookup.documents.language import language_of
 from softlookup.documents.model import Document, Span
 from softlookup.errors import CapacityError, ModelError
@@ -126,14 +126,18 @@ class Readings:
         """Clauses for the questions and for the off-topic bank, in turn; ``tokens`` instead of the plan's budget.
 
         The off-topic questions get their best passages too: on a context chosen for the user's words
-        alone they would have no chance, and the p-value would flatter every question.
+        alone they would have no chance, and the p-value would flatter every question. A budget that holds the document
+        gets all of it, as the plan says.
         """
+        budget = self.strategy.context_tokens if tokens is None else tokens
+        if self.session.count_tokens(self.document.text) <= budget:
+            return full_context(self.document)
         return select_context(
             self.document,
             self.chunks,
             self.rankings(questions),
             count_tokens=self.session.count_tokens,
-            max_context_tokens=self.strategy.context_tokens if tokens is None else tokens,
+            max_context_tokens=budget,
             asked=len(questions),
         )
 

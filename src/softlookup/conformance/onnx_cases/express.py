@@ -36,6 +36,10 @@ class Expression:
         mask, bias = masks(published, query, key)
         offset, given = past, published.inputs.get("nonpad_kv_seqlen")
         parts = [(slice(None), key.shape[2], offset)]
+        if given is not None and "kv_len" in self.features and not self._places(published):
+            case = Case(query, key, value, dtype=published.dtype).but(kv_len=np.asarray(given))
+            yield self._ruled(case, published.attributes, mask, bias, offset), 0
+            return
         if given is not None:  # keys beyond a row's own length do not exist, and its last query sees the last
             self.note("rows cut to their length")
             parts = [(slice(b, b + 1), int(n), int(n) - query.shape[2]) for b, n in enumerate(given)]
@@ -56,6 +60,11 @@ class Expression:
             mask, bias, attributes = None, None, {name: attributes[name] for name in kept if name in attributes}
         case = Case(query, key, identity_values(key.shape[0], key.shape[1], key.shape[2]), dtype=published.dtype)
         return self._ruled(case, attributes, mask, bias, past)
+
+    def _places(self, published: Published) -> bool:
+        """Whether it matters where a row's last query stands: an argument for lengths alone does not say."""
+        return any(published.attributes.get(name, off) > off
+                   for name, off in (("is_causal", 0), ("left_window_size", -1), ("right_window_size", -1)))  # fmt: skip
 
     def note(self, what: str) -> None:
         """Remember what was rewritten, once."""

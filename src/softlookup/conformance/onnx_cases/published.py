@@ -37,7 +37,7 @@ def published_cases() -> list[Published]:
             helper = import_module("onnx.helper")
     except ImportError as error:
         raise ModelError(
-            f"--onnx needs the package onnx, which carries the cases ({error})", "pip install onnx"
+            f"this needs the package onnx, which carries the cases ({error})", "pip install onnx"
         ) from error
     found = []
     for case in nodes._NodeTestCases:

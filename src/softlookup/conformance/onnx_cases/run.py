@@ -19,6 +19,8 @@ from softlookup.conformance.onnx_cases.express import Expression, NotOfferedErro
 from softlookup.conformance.onnx_cases.published import Published, published_cases
 from softlookup.conformance.sizes import find_sizes
 from softlookup.conformance.subject import OutOfBudgetError, Subject
+from softlookup.conformance.variant import right_variant
+from softlookup.conformance.visibility import visible
 
 SCHEMA = "softlookup.onnx_cases/1"
 
@@ -94,22 +96,30 @@ def run_onnx_cases(
     published = published_cases()
     where = environment("onnx") | environment(subject.framework)
     try:
-        sizes, refused = find_sizes(subject)
-        if sizes is None and wanted.framework == "auto" and subject.framework in OTHER_LIBRARY:
-            subject.use(OTHER_LIBRARY[subject.framework])  # the code does not always say which library it is for
-            sizes, also_refused = find_sizes(subject)
-            refused += also_refused
-        if sizes is None:
-            problem = f"call.raises: no call worked ({'; '.join(refused[:2])})"
+        problem = prepared(subject)
+        if problem:
             return OnnxReport(name, wanted.name, environment=where, problem=problem)
-        find_forms(subject, sizes)
-        cases = tuple(_tried(subject, case) for case in published)
+        cases = tuple(case_result(subject, case) for case in published)
     except OutOfBudgetError as error:
         return OnnxReport(name, wanted.name, environment=where, problem=f"call.hangs: {error}")
     return OnnxReport(name, wanted.name, cases, where)
 
 
-def _tried(subject: Subject, published: Published) -> CaseResult:
+def prepared(subject: Subject) -> str:
+    """Find out how the function is called: sizes, library, forms of masks and windows; says why no call worked."""
+    sizes, refused = find_sizes(subject)
+    if sizes is None and subject.contract.framework == "auto" and subject.framework in OTHER_LIBRARY:
+        subject.use(OTHER_LIBRARY[subject.framework])  # the code does not always say which library it is for
+        sizes, also_refused = find_sizes(subject)
+        refused += also_refused
+    if sizes is None:
+        return f"call.raises: no call worked ({'; '.join(refused[:2])})"
+    find_forms(subject, sizes)
+    return ""
+
+
+def case_result(subject: Subject, published: Published) -> CaseResult:
+    """One case put to a function that is :func:`prepared`."""
     expression = Expression(subject.contract, subject.features, subject.arguments.window_form)
     try:
         reason = _differs(subject, published, expression)
@@ -138,9 +148,10 @@ def _asked(subject: Subject, case: Case, expression: Expression) -> Array:
     found = subject.run(case)
     if found.output is None:
         raise NotOfferedError(f"refused: {found.error}")
-    if case.mask is None or subject.contract.dead_row == "zero":
+    if subject.contract.dead_row == "zero":
         return found.output
-    alive = case.mask.any(-1, keepdims=True)
+    seen = visible(case, right_variant(subject.contract))  # masks, windows and causality together may leave none
+    alive = (seen if case.bias is None else seen & (case.bias > -np.inf)).any(-1, keepdims=True)
     if not alive.all():
         expression.note("rows without keys left out")
     return np.where(alive, found.output, 0.0)

@@ -14,17 +14,22 @@ from softlookup.conformance.planted import correct, infra, masking, rotary, scor
 from softlookup.conformance.planted.plain import Plain
 
 STANDARD = find_contract("standard")
+PLAIN, TILED = Plain(), tiled.Tiled(16)
 
 
 @dataclass(frozen=True)
 class Plant:
-    """``expected`` is the finding's ``area.item``; "" must stay silent. ``rope``: a rotary function."""
+    """``expected`` is the finding's ``area.item``; "" must stay silent. ``rope``: a rotary function.
+
+    ``twin``: the correct attention function that the bug was planted in; None for a rotary function.
+    """
 
     id: str
     function: Callable[..., Any]
     expected: str
     contract: Contract | Mapping[str, Any] = STANDARD
     rope: bool = False
+    twin: Callable[..., Any] | None = None
 
 
 def plants() -> Iterator[Plant]:
@@ -60,9 +65,10 @@ def _masking() -> Iterator[Plant]:
         "batch.seg_off1": (masking.SegmentOffByOne, "packed.boundary_off_by_one"),
     }
     for name, (kind, expected) in rows.items():
-        yield Plant(name, kind(), expected)
+        yield Plant(name, kind(), expected, twin=PLAIN)
     sides = STANDARD.but(window="left_right")
-    yield Plant("window.sym_leak", masking.WindowLeaksFuture(), "window.leaks_future", sides)
+    leaks, right = masking.WindowLeaksFuture(), correct.TwoSided()
+    yield Plant("window.sym_leak", leaks, "window.leaks_future", sides, twin=right)
 
 
 def _scoring() -> Iterator[Plant]:
@@ -96,7 +102,7 @@ def _scoring() -> Iterator[Plant]:
         "batch.row_leak": (scoring.RowLeak, "batch.rows_not_independent"),
     }
     for name, (kind, expected) in rows.items():
-        yield Plant(name, kind(), expected)
+        yield Plant(name, kind(), expected, twin=TILED if issubclass(kind, tiled.Tiled) else PLAIN)
 
 
 def _others() -> Iterator[Plant]:
@@ -109,7 +115,7 @@ def _others() -> Iterator[Plant]:
         "num.fp16_pv": (infra.fp16_pv, "numeric.pv_accumulate_fp16"),
     }
     for name, (function, expected) in functions.items():
-        yield Plant(name, function, expected)
+        yield Plant(name, function, expected, twin=infra.attend)
     plain, scaled, partial = rotary.PLAIN_CONFIG, rotary.SCALED_CONFIG, rotary.PARTIAL_CONFIG
     yield Plant("rope.interleaved", rotary.Interleaved(), "rope.pairing", plain, rope=True)
     yield Plant("rope.theta", rotary.Rotary(theta=10000.0), "rope.theta", plain, rope=True)
@@ -122,15 +128,15 @@ def _others() -> Iterator[Plant]:
 def controls() -> Iterator[Plant]:
     """Correct variants."""
     uniform = STANDARD.but(dead_row="uniform")
-    yield Plant("ok.dense", Plain(), "")
-    yield Plant("ok.tiled_online_softmax(16)", tiled.Tiled(16), "")
-    yield Plant("ok.tiled_online_softmax(64)", tiled.Tiled(64), "")
-    yield Plant("ok.alibi_as_plus_m_times_j", correct.AlibiAsPlus(), "")
-    yield Plant("ok.scale_on_q_and_k_4th_root", correct.FourthRoot(), "")
-    yield Plant("ok.exp2_with_log2e_folded", correct.Exp2Folded(), "")
-    yield Plant("ok.uniform_dead_row", masking.UniformDeadRow(), "", uniform)
-    yield Plant("ok.sink_not_in_max", correct.SinkNotInMax(), "")
-    yield Plant("ok.batch_1ulp", correct.OneUlp(), "")
+    yield Plant("ok.dense", Plain(), "", twin=PLAIN)
+    yield Plant("ok.tiled_online_softmax(16)", tiled.Tiled(16), "", twin=PLAIN)
+    yield Plant("ok.tiled_online_softmax(64)", tiled.Tiled(64), "", twin=PLAIN)
+    yield Plant("ok.alibi_as_plus_m_times_j", correct.AlibiAsPlus(), "", twin=PLAIN)
+    yield Plant("ok.scale_on_q_and_k_4th_root", correct.FourthRoot(), "", twin=PLAIN)
+    yield Plant("ok.exp2_with_log2e_folded", correct.Exp2Folded(), "", twin=PLAIN)
+    yield Plant("ok.uniform_dead_row", masking.UniformDeadRow(), "", uniform, twin=PLAIN)
+    yield Plant("ok.sink_not_in_max", correct.SinkNotInMax(), "", twin=PLAIN)
+    yield Plant("ok.batch_1ulp", correct.OneUlp(), "", twin=PLAIN)
     plain, scaled, partial = rotary.PLAIN_CONFIG, rotary.SCALED_CONFIG, rotary.PARTIAL_CONFIG
     yield Plant("ok.rope", rotary.Rotary(), "", plain, rope=True)
     yield Plant("ok.rope_scaled", rotary.Rotary(factor=4.0), "", scaled, rope=True)

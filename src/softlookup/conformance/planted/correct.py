@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,16 @@ class SinkNotInMax(Plain):
         top = np.where(np.isinf(top), 0, top)
         z = np.exp(s - top).sum(-1, keepdims=True)
         return np.asarray(p * z / (z + np.exp(sinks[:, None, None] - top)))
+
+
+class TwoSided(Plain):
+    """A window is a pair of distances, both inclusive; -1 means all keys of that side."""
+
+    def window(self, n: int, m: int, window: Any) -> Array:
+        """Keys from so many before to so many behind."""
+        left, right = window
+        back = (np.arange(n)[:, None] + m - n) - np.arange(m)[None]
+        return np.asarray(((back <= left) | (left < 0)) & ((-back <= right) | (right < 0)))
 
 
 class OneUlp(Plain):

@@ -8,7 +8,7 @@ from typing import Any
 Function = Callable[..., Any]
 
 
-def _attend(q: Any, k: Any, v: Any, causal: bool) -> Any:
+def attend(q: Any, k: Any, v: Any, causal: bool = False) -> Any:
     """Correct for torch tensors [B, H, T, D]."""
     import torch
 
@@ -24,14 +24,14 @@ def strides(q: Any, k: Any, v: Any, *, causal: bool = False) -> Any:
     import torch
 
     q, k, v = (torch.as_strided(x, x.shape, torch.empty(x.shape).stride()) for x in (q, k, v))
-    return _attend(q, k, v, causal)
+    return attend(q, k, v, causal)
 
 
 def inplace(q: Any, k: Any, v: Any, *, causal: bool = False) -> Any:
     """Q is scaled in place."""
     scale = q.shape[-1] ** -0.5
     q *= scale
-    return _attend(q / scale, k, v, causal)
+    return attend(q / scale, k, v, causal)
 
 
 def dropout_eval(q: Any, k: Any, v: Any, *, causal: bool = False, dropout: float = 0.1, training: bool = True) -> Any:
@@ -39,7 +39,7 @@ def dropout_eval(q: Any, k: Any, v: Any, *, causal: bool = False, dropout: float
     import torch
 
     del training
-    o = _attend(q, k, v, causal)
+    o = attend(q, k, v, causal)
     return torch.nn.functional.dropout(o, dropout) if dropout else o
 
 
@@ -71,7 +71,7 @@ def fp16_pv(q: Any, k: Any, v: Any, *, causal: bool = False) -> Any:
     import torch
 
     eye = torch.eye(k.shape[2]).expand(*k.shape[:2], -1, -1)
-    p = _attend(q, k, eye, causal).half()
+    p = attend(q, k, eye, causal).half()
     v = v.repeat_interleave(q.shape[1] // v.shape[1], 1).half()
     acc = torch.zeros((*p.shape[:-1], v.shape[-1]), dtype=torch.half)
     for j in range(p.shape[-1]):

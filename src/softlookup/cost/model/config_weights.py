@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softlookup.cost.architectures import Family
-from softlookup.cost.config_fields import Fields
-from softlookup.cost.config_layers import LayerPlan
-from softlookup.cost.shapes import MAX_TOKENS, Layer
+from softlookup.cost.model.architectures import Family
+from softlookup.cost.model.config_fields import Fields
+from softlookup.cost.model.config_layers import LayerPlan
+from softlookup.cost.model.shapes import MAX_TOKENS, Layer
 from softlookup.errors import ModelError
 
 

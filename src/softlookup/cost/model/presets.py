@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from softlookup.cost.config_json import shape_from_config
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.model.config_json import shape_from_config
+from softlookup.cost.model.shapes import ModelShape
 from softlookup.errors import ModelError
 
 _FIELDS = (

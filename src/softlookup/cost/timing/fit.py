@@ -8,13 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from softlookup.cost.calibration import Phase, Timing
 from softlookup.cost.efficiency import fit_rates
-from softlookup.cost.prediction import cache_bytes, observed_share, observed_work, prefill_work
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.model.shapes import ModelShape
+from softlookup.cost.timing.calibration import Phase, Timing
+from softlookup.cost.timing.prediction import cache_bytes, observed_share, observed_work, prefill_work
 
 if TYPE_CHECKING:
-    from softlookup.cost.measuring import Subject
+    from softlookup.cost.timing.measuring import Subject
 
 # below this share of attention in the longest run its rate is noise
 _LEAST_ATTENTION = 0.08

@@ -13,13 +13,13 @@ from typing import Any
 
 from softlookup.cost.figures import Figure, exact
 from softlookup.cost.kv_cache import sequence_bytes
-from softlookup.cost.losses import Loss
-from softlookup.cost.plan_texts import say
+from softlookup.cost.plan.losses import Loss
+from softlookup.cost.plan.plan_texts import say
+from softlookup.cost.plan.request import PlanRequest, window_line
+from softlookup.cost.plan.steps import bank_seconds, decode_milliseconds, prefill_seconds, suffix_seconds
+from softlookup.cost.plan.strategy import FINAL_CONTEXT_TOKENS, LEAST_WINDOW_TOKENS, StrategyName
 from softlookup.cost.pool import Pool
-from softlookup.cost.request import PlanRequest, window_line
 from softlookup.cost.seconds import sum_figure
-from softlookup.cost.steps import bank_seconds, decode_milliseconds, prefill_seconds, suffix_seconds
-from softlookup.cost.strategy import FINAL_CONTEXT_TOKENS, LEAST_WINDOW_TOKENS, StrategyName
 
 STRATEGIES: tuple[StrategyName, ...] = ("full_context", "retrieval", "hybrid")
 # eight blocks of 4,096 tokens, the course page's example; a quarter of a shorter document, but not less than what finds
@@ -149,12 +149,13 @@ def _too_large(request: PlanRequest, pool: Pool, cache: int) -> str:
     needed, left = request.concurrency * cache, max(0.0, pool.available.value)
     if needed <= left:
         return ""
-    count = request.concurrency
+    device, count = request.device, request.concurrency
+    if not left:
+        weights, memory = request.model.weight_bytes.value / 1e9, device.memory * device.count / 1e9
+        return say(request.language, "no_memory", weights=weights, device=device.name, memory=memory)
     several = say(request.language, "several", count=count) if count > 1 else ""
-    return say(
-        request.language, "over_memory", needed=needed / 1e9, several=several, device=request.device.name,
-        left=left / 1e9,
-    )  # fmt: skip
+    values = {"needed": needed / 1e9, "several": several, "device": device.name, "left": left / 1e9}
+    return say(request.language, "over_memory", **values)
 
 
 def _full(request: PlanRequest, pool: Pool) -> StrategyCost:

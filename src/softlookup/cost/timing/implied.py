@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from softlookup.cost.calibration import Calibration, Timing
-from softlookup.cost.prediction import predicted_prefill, predicted_token, prefill_work
+from softlookup.cost.model.shapes import ModelShape
 from softlookup.cost.seconds import DecodeTraffic
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.timing.calibration import Calibration, Timing
+from softlookup.cost.timing.prediction import predicted_prefill, predicted_token, prefill_work
 
 Severity = Literal["impossible", "suspicious", "slow"]
 # in the order in which they are to be checked
@@ -176,7 +176,7 @@ def implied_tokens(shape: ModelShape, calibration: Calibration, seconds: float) 
 
 def calibrated_token(calibration: Calibration, shape: ModelShape, tokens: int) -> tuple[DecodeTraffic, float]:
     """Traffic and predicted seconds of a token, for :func:`check_decode`."""
-    from softlookup.cost.prediction import cache_bytes
+    from softlookup.cost.timing.prediction import cache_bytes
 
     kv = cache_bytes(shape, tokens, calibration.key.kv_dtype)
     return DecodeTraffic(calibration.weight_bytes_read, kv), predicted_token(calibration, shape, tokens)

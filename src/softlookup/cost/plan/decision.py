@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from softlookup.cost.changes import change_that_helps
-from softlookup.cost.choice import Chosen, break_even, by_name, choose
-from softlookup.cost.plan_texts import say, seconds_text
+from softlookup.cost.plan.changes import change_that_helps
+from softlookup.cost.plan.choice import Chosen, break_even, by_name, choose
+from softlookup.cost.plan.plan_texts import say, seconds_text
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategies import STRATEGIES, StrategyCost
+from softlookup.cost.plan.strategy import StrategyName
 from softlookup.cost.pool import Pool
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategies import STRATEGIES, StrategyCost
-from softlookup.cost.strategy import StrategyName
 from softlookup.errors import CapacityError, UsageError
 
 AskedStrategy = StrategyName | Literal["auto"]
@@ -37,7 +37,7 @@ class Decision:
 def decide(
     request: PlanRequest, pool: Pool, rows: Sequence[StrategyCost], strategy: AskedStrategy = "auto"
 ) -> Decision:
-    """What :func:`softlookup.cost.choice.choose` chooses, or ``strategy`` where one is asked for.
+    """What :func:`softlookup.cost.plan.choice.choose` chooses, or ``strategy`` where one is asked for.
 
     Raises ``CapacityError`` with the figures when that one is not possible, ``UsageError`` for an unknown name.
     """
@@ -45,7 +45,8 @@ def decide(
     full, retrieval, _ = by_name(rows)
     reason = _reason(request, rows, chosen)
     if strategy != "auto":
-        reason = say(request.language, "join").join((say(request.language, "asked"), _facts(request, rows, chosen)))
+        parts = (say(request.language, "asked"), _facts(request, rows, chosen))
+        reason = say(request.language, "join").join(part for part in parts if part)
     return Decision(chosen, reason, break_even(full, retrieval), change_that_helps(request, pool, rows, chosen))
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from softlookup.cost.config_json import shape_from_config_file
-from softlookup.cost.dtypes import dtype_name, element_bytes, is_mix, storage_bytes
 from softlookup.cost.figures import Figure, exact
-from softlookup.cost.gguf_header import read_gguf_header
-from softlookup.cost.gguf_shape import shape_from_gguf
-from softlookup.cost.presets import preset_shape
-from softlookup.cost.safetensors_files import check_complete, safetensors_totals
-from softlookup.cost.shapes import ModelShape
-from softlookup.errors import ModelError
+from softlookup.cost.model.config_json import shape_from_config_file
+from softlookup.cost.model.dtypes import dtype_name, element_bytes, is_mix, storage_bytes
+from softlookup.cost.model.gguf_header import read_gguf_header
+from softlookup.cost.model.gguf_shape import shape_from_gguf
+from softlookup.cost.model.presets import preset_shape
+from softlookup.cost.model.safetensors_files import check_complete, safetensors_totals
+from softlookup.cost.model.shapes import ModelShape
+from softlookup.errors import ModelError, UsageError
 
 DEFAULT_MODEL = "SmolLM2-135M"
 
@@ -37,13 +37,16 @@ def find_model(name: str | None = None, dtype: str | None = None) -> CostModel:
     """
     if name is None:
         return _from_shape(preset_shape(DEFAULT_MODEL), dtype, "preset")
+    if not name.strip():
+        raise UsageError("a model needs a name or a path, got an empty one", "leave it out for the embedded model")
     path = Path(name).expanduser()
     if path.is_dir():
         return _from_folder(path, dtype)
     if path.is_file():
         return _from_gguf(path, dtype) if _is_gguf(path) else _from_shape(shape_from_config_file(path), dtype, "config")
     if re.search(r"\.(json|gguf|safetensors)$", name) or name.startswith((".", "~", "/")):
-        raise ModelError(f"there is no file or folder {name!r}", "check the path")
+        found = "no regular file" if path.exists() else "no file or folder"
+        raise ModelError(f"there is {found} {name!r}", "check the path")
     base, quantisation = _split(name)
     return _from_shape(preset_shape(base), dtype or quantisation, "preset")
 
@@ -69,7 +72,9 @@ def _is_gguf(path: Path) -> bool:
 
 def _from_shape(shape: ModelShape, dtype: str | None, origin: str) -> CostModel:
     """Weights by the formula: parameters x bytes per element, exact when the tensors all have one plain type."""
-    stored = dtype_name(dtype or shape.dtype or "bf16")
+    if dtype is None and shape.dtype is None and origin in ("config", "folder"):
+        shape = replace(shape, notes=(*shape.notes, "the weights' dtype is not stated: bf16 assumed"))
+    stored = _stated(shape) if dtype is None else dtype_name(dtype)
     value = storage_bytes(shape.parameters, stored)
     per_weight = float(element_bytes(stored))
     formula = f"{shape.parameters:,} parameters x {per_weight:g} B ({stored})"
@@ -77,6 +82,18 @@ def _from_shape(shape: ModelShape, dtype: str | None, origin: str) -> CostModel:
     if is_mix(stored) or per_weight < 2:  # norms and often embeddings stay wider in quantised files
         figure = Figure(value, "B", "prior", 0.97 * value, 1.15 * value, formula)
     return CostModel(shape, stored, figure, per_weight, origin)
+
+
+def _stated(shape: ModelShape) -> str:
+    """How the configuration says that weights are stored. Raises ``ModelError`` for a type that is not known."""
+    stated = shape.dtype or "bf16"
+    try:
+        return dtype_name(stated)
+    except UsageError as error:
+        raise ModelError(
+            f"the configuration of {shape.name} states the unknown dtype {stated[:40]!r}",
+            "correct it, or say how weights are stored: --weight-dtype bf16",
+        ) from error
 
 
 def _from_gguf(path: Path, dtype: str | None) -> CostModel:
@@ -94,7 +111,7 @@ def _from_gguf(path: Path, dtype: str | None) -> CostModel:
 def _from_folder(path: Path, dtype: str | None) -> CostModel:
     config = path / "config.json"
     if not config.is_file():
-        files = sorted(path.glob("*.gguf"))
+        files = sorted(each for each in path.glob("*.gguf") if each.is_file())  # opening a pipe would wait for ever
         if len(files) == 1:
             return _from_gguf(files[0], dtype)
         raise ModelError(f"{path} has no config.json and not exactly one GGUF file", "pass a model folder or a file")
@@ -107,5 +124,5 @@ def _from_folder(path: Path, dtype: str | None) -> CostModel:
     if totals.elements == 0:
         return _from_shape(shape, dtype, "folder")
     figure = exact(totals.bytes, "B", f"sum over the tensors of {len(files)} safetensors files")
-    stored = dtype_name(shape.dtype or "bf16")
+    stored = _stated(shape)
     return CostModel(shape, stored, figure, totals.bytes / max(shape.parameters, 1), "folder")

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from softlookup.cost.architectures import Family, family_of
-from softlookup.cost.config_fields import Fields
-from softlookup.cost.config_layers import LayerPlan, plan_layers
-from softlookup.cost.config_weights import (
+from softlookup.cost.model.architectures import Family, family_of
+from softlookup.cost.model.config_fields import Fields
+from softlookup.cost.model.config_layers import LayerPlan, plan_layers
+from softlookup.cost.model.config_weights import (
     attention_layer,
     expert_counts,
     feed_forward,
     latent_layer,
     recurrent_layer,
 )
-from softlookup.cost.shapes import MAX_LAYERS, MAX_TOKENS, Layer, ModelShape
+from softlookup.cost.model.shapes import MAX_LAYERS, MAX_TOKENS, Layer, ModelShape
 from softlookup.errors import ModelError
 
 # the largest public ones have a few hundred kB (long lists of quantised modules)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from softlookup.cost.calibration import Calibration, CalibrationKey, calibration_from_dict
+from softlookup.cost.timing.calibration import Calibration, CalibrationKey, calibration_from_dict
 from softlookup.errors import SoftlookupError
 
 _MOST_FILES = 50

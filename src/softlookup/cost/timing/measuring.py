@@ -12,9 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from softlookup.cost.calibration import Calibration, CalibrationKey, Phase, Timing
-from softlookup.cost.fit import Fitted, fit_timings
-from softlookup.cost.implied import (
+from softlookup.cost.model.shapes import ModelShape
+from softlookup.cost.seconds import DecodeTraffic
+from softlookup.cost.timing.calibration import Calibration, CalibrationKey, Phase, Timing
+from softlookup.cost.timing.fit import Fitted, fit_timings
+from softlookup.cost.timing.implied import (
     Finding,
     Peak,
     check_cache_is_read,
@@ -23,9 +25,7 @@ from softlookup.cost.implied import (
     check_prefill,
     check_spread,
 )
-from softlookup.cost.prediction import cache_bytes, prefill_work
-from softlookup.cost.seconds import DecodeTraffic
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.timing.prediction import cache_bytes, prefill_work
 
 TINY = 16
 SHORT, LONG = 512, 4096

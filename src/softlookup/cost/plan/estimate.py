@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from softlookup.cost.decision import AskedStrategy, Decision, decide
 from softlookup.cost.figures import Figure, exact
 from softlookup.cost.flops import Flops, crossover_tokens, model_flops, score_count
 from softlookup.cost.kv_cache import (
@@ -16,12 +15,13 @@ from softlookup.cost.kv_cache import (
     state_bytes,
 )
 from softlookup.cost.memory import Observation, logits_bytes, observation, score_chunk_bytes, score_matrix_bytes
-from softlookup.cost.plan_texts import say
+from softlookup.cost.plan.decision import AskedStrategy, Decision, decide
+from softlookup.cost.plan.plan_texts import say
+from softlookup.cost.plan.request import PlanRequest, window_line
+from softlookup.cost.plan.steps import bank_seconds, decode_milliseconds, prefill_seconds, suffix_seconds
+from softlookup.cost.plan.strategies import StrategyCost, strategy_costs
 from softlookup.cost.pool import Pool, pool_of
-from softlookup.cost.request import PlanRequest, window_line
 from softlookup.cost.seconds import DecodeTraffic, bound_by, sum_figure, weights_read
-from softlookup.cost.steps import bank_seconds, decode_milliseconds, prefill_seconds, suffix_seconds
-from softlookup.cost.strategies import StrategyCost, strategy_costs
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from softlookup.cost.dtypes import storage_bytes
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.model.dtypes import storage_bytes
+from softlookup.cost.model.shapes import ModelShape
 from softlookup.errors import ModelError
 
 # the format's own limit

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from softlookup.cost.dtypes import GGML_TYPES, element_bytes
+from softlookup.cost.model.dtypes import GGML_TYPES, element_bytes
 from softlookup.errors import ModelError
 
 _VERSIONS = (2, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from softlookup.cost.shapes import MAX_WIDTH
+from softlookup.cost.model.shapes import MAX_WIDTH
 from softlookup.errors import ModelError
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from softlookup.cost.devices import Device, find_device
 from softlookup.cost.efficiency import Efficiency, efficiency_of
 from softlookup.cost.kv_cache import EnginePolicy, KVDtypes
-from softlookup.cost.model_source import CostModel
-from softlookup.cost.plan_texts import PlanLanguage, say
-from softlookup.cost.shapes import MAX_TOKENS, ModelShape
-from softlookup.cost.strategy import RESERVED_TOKENS
+from softlookup.cost.model.model_source import CostModel
+from softlookup.cost.model.shapes import MAX_TOKENS, ModelShape
+from softlookup.cost.plan.plan_texts import PlanLanguage, say
+from softlookup.cost.plan.strategy import RESERVED_TOKENS
 from softlookup.errors import CapacityError, UsageError
 
 # the usual answer of `softlookup ask`, which RESERVED_TOKENS includes
@@ -28,7 +28,7 @@ _MAX_DOCUMENT_TOKENS = MAX_TOKENS // 2
 _MAX_ANSWER_TOKENS = 1 << 20
 _MAX_QUESTIONS = 10**9
 # a hundred years: beyond, a number is a slip
-_MAX_LIMIT_SECONDS = 3_200_000_000
+MOST_SECONDS = 3_200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class PlanRequest:
             (self.answer_tokens, _MAX_ANSWER_TOKENS, "--answer-tokens"),
             (self.questions, _MAX_QUESTIONS, "--questions"),
             (self.concurrency, 1_000_000, "--concurrency"),
-            (self.max_seconds, _MAX_LIMIT_SECONDS, "--max-seconds"),
+            (self.max_seconds, MOST_SECONDS, "--max-seconds"),
             (_or_one(self.evidence_layers), len(self.model.shape.layers), "evidence_layers"),
             (_or_one(self.max_context_tokens), _MAX_DOCUMENT_TOKENS, "--max-context-tokens"),
             (self.bank_tokens + 1, 1 << 20, "bank_tokens"),

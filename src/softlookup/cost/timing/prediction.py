@@ -10,11 +10,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from softlookup.cost.calibration import Calibration, Phase
 from softlookup.cost.figures import Figure
 from softlookup.cost.flops import Flops, model_flops
 from softlookup.cost.kv_cache import KVDtypes, sequence_bytes
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.model.shapes import ModelShape
+from softlookup.cost.timing.calibration import Calibration, Phase
 
 # rows of one observed pass, as runtime/prefilled.py packs them
 PACK_ROWS = 768

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from softlookup.cost.plan_texts import PlanLanguage, say
+from softlookup.cost.plan.plan_texts import PlanLanguage, say
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from softlookup.cost.gguf_header import GGUFHeader, SkippedArray, TensorEntry
-from softlookup.cost.shapes import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH, Layer, LayerKind, ModelShape
+from softlookup.cost.model.gguf_header import GGUFHeader, SkippedArray, TensorEntry
+from softlookup.cost.model.shapes import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH, Layer, LayerKind, ModelShape
 from softlookup.errors import ModelError
 
 # every so-many-th layer is full; 1: the window is not used at all (phi3)
@@ -20,6 +20,7 @@ _WINDOW_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "cohere2"
 _EXPERT = re.compile(r"_exps\.")
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
 _NOT_WEIGHTS = ("rope_freqs", "rope_factors")
+_MAX_NAME = 80
 
 
 class _Fields:
@@ -54,8 +55,11 @@ class _Fields:
         """One number per layer from a number or a list of them."""
         value = self.raw(name)
         if isinstance(value, list):
-            if len(value) != layers or not all(isinstance(n, int) and 0 <= n <= MAX_WIDTH for n in value):
+            if len(value) != layers:
                 raise self.error(f"states {name} for {len(value)} layers, it has {layers}")
+            for number in value:
+                if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MAX_WIDTH:
+                    raise self.error(f"states {name} = {number} of a layer, a number from 0 to {MAX_WIDTH:,} is needed")
             return [int(n) for n in value]
         if value is None:
             self.missing.append(name)
@@ -69,6 +73,7 @@ class _Fields:
 def shape_from_gguf(header: GGUFHeader) -> ModelShape:
     """The shape. Raises ``ModelError`` for missing or contradictory fields."""
     fields = _Fields(header)
+    _check_whole(header)
     count = fields.required("block_count", MAX_LAYERS)
     width = fields.required("embedding_length")
     tensors = [entry for entry in header.tensors if not entry.name.startswith(_NOT_WEIGHTS)]
@@ -83,15 +88,45 @@ def shape_from_gguf(header: GGUFHeader) -> ModelShape:
         raise fields.error(f"uses {experts[1]} of {experts[0]} experts")
     tied = "output.weight" not in names
     layers = _layers(fields, count, width, blocks, experts)
+    if tensors:
+        _check_table(fields, layers, blocks, names.get("token_embd.weight"))
     embeddings = width * vocabulary * (1 if tied else 2)
     total = sum(entry.elements for entry in tensors) if tensors else None
     in_layers = sum(layer.weights for layer in layers)
     return ModelShape(
-        name=str(header.fields.get("general.name") or header.path.stem), hidden_size=width, vocab_size=vocabulary,
+        name=_name(header), hidden_size=width, vocab_size=vocabulary,
         tied=tied, layers=layers, other_weights=max(0, (total or 0) - embeddings - in_layers),
         context=fields.number("context_length", MAX_TOKENS), expert_count=experts[0], experts_per_token=experts[1],
         notes=_notes(fields, total), counted=total, architecture=fields.architecture,
     )  # fmt: skip
+
+
+def _check_whole(header: GGUFHeader) -> None:
+    """A part of a split model states all fields and lists some of the tensors: its plan would be far too small."""
+    parts = header.fields.get("split.count", 0)
+    if isinstance(parts, int) and parts > 1:
+        raise ModelError(
+            f"{header.path} is one of {parts} parts of a model", "join them first: llama-gguf-split --merge"
+        )
+
+
+def _check_table(
+    fields: _Fields, layers: tuple[Layer, ...], blocks: dict[int, list[TensorEntry]], embedding: TensorEntry | None
+) -> None:
+    """The tensors must be those of the model that the fields describe; a block without heads may have none."""
+    empty = next((index for index, layer in enumerate(layers) if layer.query_heads and index not in blocks), None)
+    if empty is not None:
+        raise fields.error(f"states {len(layers)} layers and lists no tensor of layer {empty}")
+    width = fields.required("embedding_length")
+    if embedding is not None and (len(embedding.dimensions) != 2 or embedding.dimensions[0] != width):
+        raise fields.error(f"states embedding_length = {width}, its embeddings are {list(embedding.dimensions)}")
+
+
+def _name(header: GGUFHeader) -> str:
+    """The model's own name in one short line, else that of the file."""
+    own = header.fields.get("general.name")
+    short = " ".join(own[: 4 * _MAX_NAME].split())[:_MAX_NAME] if isinstance(own, str) else ""
+    return short or header.path.stem
 
 
 def _notes(fields: _Fields, total: int | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from softlookup.cost.figures import Figure, exact
 from softlookup.cost.flops import Flops, model_flops
 from softlookup.cost.kv_cache import sequence_bytes
-from softlookup.cost.request import PlanRequest
+from softlookup.cost.plan.request import PlanRequest
 from softlookup.cost.seconds import DecodeTraffic, decode_figure, prefill_figure, sum_figure, weights_read
 
 

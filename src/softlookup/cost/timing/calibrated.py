@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from softlookup.cost.calibration import Calibration, CalibrationKey
-from softlookup.cost.calibration_files import AGAIN, find_calibration
 from softlookup.cost.devices import Device, this_processor
 from softlookup.cost.efficiency import Efficiency, Timed
 from softlookup.cost.kv_cache import KVDtypes
-from softlookup.cost.machine import engine_version, machine_name, processor_cores, thread_setting
-from softlookup.cost.model_source import CostModel
-from softlookup.cost.prediction import cache_bytes
-from softlookup.cost.request import PlanRequest
+from softlookup.cost.model.model_source import CostModel
+from softlookup.cost.model.shapes import ModelShape
+from softlookup.cost.plan.request import PlanRequest
 from softlookup.cost.seconds import weights_read
-from softlookup.cost.shapes import ModelShape
+from softlookup.cost.timing.calibration import Calibration, CalibrationKey
+from softlookup.cost.timing.calibration_files import AGAIN, find_calibration
+from softlookup.cost.timing.machine import engine_version, machine_name, processor_cores, thread_setting
+from softlookup.cost.timing.prediction import cache_bytes
 
 ENGINE = "softlookup"
 # models whose weights need no more than this in float32 run in float32 (runtime/load.py)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategies import StrategyCost
-from softlookup.cost.strategy import StrategyName
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategies import StrategyCost
+from softlookup.cost.plan.strategy import StrategyName
 
 Chosen = StrategyName | Literal["none"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from softlookup.cost.architectures import Family
-from softlookup.cost.config_fields import Fields
-from softlookup.cost.shapes import MAX_TOKENS
+from softlookup.cost.model.architectures import Family
+from softlookup.cost.model.config_fields import Fields
+from softlookup.cost.model.shapes import MAX_TOKENS
 from softlookup.errors import ModelError
 
 Plan = Literal["full", "window", "recurrent"]

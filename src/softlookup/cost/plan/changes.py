@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from softlookup.cost.choice import Chosen, by_name, choose
-from softlookup.cost.dtypes import element_bytes
 from softlookup.cost.kv_cache import KVDtypes, sequence_bytes
-from softlookup.cost.model_source import CostModel, stored_as
-from softlookup.cost.plan_texts import say, seconds_text
+from softlookup.cost.model.dtypes import element_bytes
+from softlookup.cost.model.model_source import CostModel, stored_as
+from softlookup.cost.model.shapes import Layer
+from softlookup.cost.plan.choice import Chosen, by_name, choose
+from softlookup.cost.plan.plan_texts import say, seconds_text
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategies import StrategyCost, strategy_costs
 from softlookup.cost.pool import Pool, pool_of
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.shapes import Layer
-from softlookup.cost.strategies import StrategyCost, strategy_costs
 
 # from the worst to the best
 _ORDER: tuple[Chosen, ...] = ("none", "retrieval", "hybrid", "full_context")

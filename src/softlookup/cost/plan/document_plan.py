@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from softlookup.cost.decision import AskedStrategy
-from softlookup.cost.estimate import CostEstimate, estimate
 from softlookup.cost.figures import Figure, weakest
-from softlookup.cost.losses import DocumentOutline, hybrid_loss, retrieval_loss
-from softlookup.cost.plan_texts import say
-from softlookup.cost.request import PlanRequest
-from softlookup.cost.strategies import StrategyCost, window_step
+from softlookup.cost.plan.decision import AskedStrategy
+from softlookup.cost.plan.estimate import CostEstimate, estimate
+from softlookup.cost.plan.losses import DocumentOutline, hybrid_loss, retrieval_loss
+from softlookup.cost.plan.plan_texts import say
+from softlookup.cost.plan.request import PlanRequest
+from softlookup.cost.plan.strategies import StrategyCost, window_step
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What to do with one document: the steps, the strategies, the choice and its words."""

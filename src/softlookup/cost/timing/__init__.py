@@ -1,0 +1,1 @@
+"""What this machine does: timings, the rates they imply, and predictions from them."""
