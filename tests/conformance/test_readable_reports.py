@@ -20,7 +20,6 @@ from softlookup.conformance.read_off import fitting
 from softlookup.conformance.report import Finding, ProbeResult, Report
 from softlookup.conformance.rope import wanted_rotation
 from softlookup.conformance.script import DOES_NOT_RUN, runs
-from softlookup.conformance.source import defined, importable
 from softlookup.conformance.subject import Subject
 from softlookup.conformance.variant import Variant
 
@@ -106,27 +105,6 @@ def test_a_script_that_cannot_run_says_so():
     assert not runs(script)
     assert "reproduces it" not in str(report)
     assert "# ---- the call that shows it" in str(report)
-
-
-def test_functions_with_what_they_name_are_written_out():
-    base = 3
-
-    def helper(x):
-        return x * base
-
-    def outer(x):
-        return helper(np.abs(x)) + sum(y for y in (1, 2))
-
-    made = {}
-    exec("\n".join(defined(outer, "fn")), made)
-    assert made["fn"](-2) == outer(-2) == 9
-    assert defined(lambda x: x + base, "fn") == ["base = 3", "fn = lambda x: x + base"]
-    held = object()
-    assert defined(lambda x: held, "fn") is None
-    assert defined(Plain(), "fn") is None
-    assert [importable(name) for name in ("a.b:C.d", "a", "__main__:f", "a; import os:f", "a:f.<locals>.g")] == [
-        True, False, False, False, False,
-    ]  # fmt: skip
 
 
 def test_values_as_wide_as_the_function_takes_them():

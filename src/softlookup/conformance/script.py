@@ -62,7 +62,7 @@ def _shown(subject: Subject, output: Array) -> Array:
 def _function(subject: Subject, name: str) -> tuple[list[str], list[str]]:
     """Lines that make ``fn``, and what a reader has to put in."""
     if importable(name):
-        return import_lines(*name.split(":"), "fn"), []
+        return import_lines(name, "fn"), []
     lines = defined(subject.function, "fn")
     return (lines, []) if lines else (["fn = ...  # the function under test"], ["the function under test"])
 
@@ -73,7 +73,7 @@ def _through(subject: Subject, adapter_name: str) -> tuple[list[str], list[str]]
     if call is None:
         return [], []
     if importable(adapter_name):
-        return [*import_lines(*adapter_name.split(":"), "adapter"), "through = adapter.call"], []
+        return [*import_lines(adapter_name, "adapter"), "through = adapter.call"], []
     lines = defined(call, "through")
     return (lines, []) if lines else (["through = ...  # the adapter's call"], ["the adapter's call"])
 

@@ -40,7 +40,7 @@ def _import(value: Any, word: str) -> list[str]:
         return []
     for part in path.split("."):
         found = getattr(found, part, None) if part.isidentifier() else None
-    return import_lines(module, path, word) if found is value else []
+    return import_lines(f"{module}:{path}", word) if found is value else []
 
 
 def importable(name: str) -> bool:
@@ -49,8 +49,9 @@ def importable(name: str) -> bool:
     return bool(colon) and module != "__main__" and all(part.isidentifier() for part in f"{module}.{path}".split("."))
 
 
-def import_lines(module: str, path: str, word: str) -> list[str]:
-    """``word`` from a module; a method through its class."""
+def import_lines(name: str, word: str) -> list[str]:
+    """``word`` from "module:path"; a method through its class."""
+    module, _, path = name.partition(":")
     first, _, rest = path.partition(".")
     if rest:
         return [f"from {module} import {first}", f"{word} = {path}"]
