@@ -165,6 +165,24 @@ def test_the_limit_is_kept_and_the_oldest_go(read, isolated_cache):
     assert {path.stat().st_mtime_ns for path in kept} == {2, 3, 4}
 
 
+def test_what_was_used_last_stays(read, isolated_cache):
+    size = read().kv_bytes
+    texts = [CONTRACT + "x" * number for number in range(3)]
+    for number, text in enumerate(texts):
+        read(text, store=new_store())
+        newest = max(files(isolated_cache), key=lambda path: path.stat().st_mtime_ns)
+        os.utime(newest, ns=(number, number))
+    read.passes = 0
+    read(texts[0], store=new_store())  # the oldest, used just now
+    assert read.passes == 0
+    read(CONTRACT + "other", store=new_store(most_bytes=int(3.5 * size)))
+    read.passes = 0
+    read(texts[0], store=new_store())
+    assert read.passes == 0
+    read(texts[1], store=new_store())
+    assert read.passes == 1
+
+
 def test_nothing_is_kept_where_space_is_short(read, isolated_cache):
     size = read().kv_bytes
     read(store=new_store(most_bytes=size - 1))

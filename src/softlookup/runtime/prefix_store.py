@@ -90,9 +90,12 @@ class PrefixStore:
             place = (key, path.stat().st_mtime_ns)
             if place not in self._checked and _digest(key, tensors) != facts["digest"]:
                 return None
-            self._checked.add(place)
+            restored = PrefixCache.restored(config, ids, tensors)
+            with suppress(OSError):  # what is used stays longest
+                os.utime(path)
+            self._checked.add((key, path.stat().st_mtime_ns))
             self.found += 1
-            return PrefixCache.restored(config, ids, tensors)
+            return restored
         except Exception:  # noqa: BLE001 - a damaged file fails in many ways, and each means: read the text again
             return None
 
@@ -139,7 +142,6 @@ class PrefixStore:
             with suppress(OSError):  # another process dropped it
                 facts = path.stat()
                 if path.suffix == _SUFFIX:
-                    # access times are often not kept: the files of one document are written, and go, together
                     found.append((facts.st_mtime_ns, facts.st_size, path))
                 elif path.name.startswith(_LEFT_BEHIND) and facts.st_mtime < time.time() - _STALE_SECONDS:
                     path.unlink()
