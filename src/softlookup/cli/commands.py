@@ -81,8 +81,8 @@ def _note_wait(document: OpenDocument, questions: int) -> None:
     seconds = document.strategy.first_answer_seconds
     if seconds is not None and seconds > _LONG_WAIT_SECONDS:
         sys.stderr.write(
-            f"note: {document.strategy.strategy}, about {seconds_text(seconds)} for the first answer "
-            "(`softlookup plan` says why)\n"
+            f"note: {document.strategy.strategy}, about {seconds_text(seconds)} for the first answer, less where an "
+            "earlier run has read the document (`softlookup plan` says why)\n"
         )
 
 
