@@ -33,7 +33,7 @@ def test_json(capsys):
     assert code == 0
     assert (found["schema"], found["tokens"], found["parameters"]) == (1, 8192, 134_515_008)
     assert (found["kv_bytes"], found["kv_bytes_per_token"]) == (8192 * 23_040, 23_040)
-    assert found["decision"]["strategy"] == "hybrid"  # the answer needs room too
+    assert found["decision"]["strategy"] == "retrieval"  # the answer needs room too
     assert found["figures"]["prefill_seconds"]["low"] < found["prefill_seconds"]
 
 

@@ -20,7 +20,7 @@ from tiny_models import CONTRACT_ZH, edit_config
 LONG = "SERVICE AGREEMENT\n\n" + "\n\n".join(
     f"{number}. Duty {number}\n{number}.1 The Contractor shall perform duty {number} within {number} days"
     + (" as described in clause 1.1." if number % 3 == 0 else " and report to the Customer in writing.")
-    for number in range(1, 201)
+    for number in range(1, 301)
 )
 FIELDS = ("parameters", "active_parameters", "weight_bytes", "kv_bytes", "kv_bytes_per_token", "score_matrix_bytes",
           "prefill_seconds", "decode_ms_per_token", "max_concurrency")  # fmt: skip

@@ -48,7 +48,7 @@ def test_the_whole_text_is_read_although_a_user_would_have_less_room(cost, tiny_
     path = tmp_path / "long.txt"
     path.write_text(cost.text_of_length(session, contract, window - 300), "utf-8")
     document = session.open(path)
-    assert document.strategy.strategy == "hybrid"
+    assert document.strategy.strategy == "retrieval"
     read = []
     real = Readings.read
     with pytest.MonkeyPatch.context() as patch:

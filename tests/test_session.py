@@ -215,7 +215,7 @@ def test_longer_answers_leave_less_room_for_the_document(tmp_path, tiny_folder):
     folder = save_folder(tmp_path / "m", window=usual.document_tokens + 768)
     assert Session(folder).open(long_contract(tmp_path, 40)).strategy.strategy == "full_context"
     long = Session(folder, options=Options(max_answer_tokens=300)).open(long_contract(tmp_path, 40))
-    assert long.strategy.strategy == "hybrid"
+    assert long.strategy.strategy == "retrieval"
     long.ask("Who feeds heron number 9? " * 12)
 
 

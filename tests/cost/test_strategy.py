@@ -28,7 +28,15 @@ def planned(tokens, window=8192, **changes):
 
 
 @pytest.mark.parametrize(
-    ("tokens", "expected"), [(1, "full_context"), (7424, "full_context"), (7425, "hybrid"), (10**6, "hybrid")]
+    ("tokens", "expected"),
+    [
+        (1, "full_context"),
+        (7424, "full_context"),
+        (7425, "retrieval"),
+        (29_695, "retrieval"),
+        (29_696, "hybrid"),
+        (10**6, "hybrid"),
+    ],
 )
 def test_the_boundary_is_exact(tokens, expected):
     plan = planned(tokens)
@@ -36,6 +44,9 @@ def test_the_boundary_is_exact(tokens, expected):
     if expected == "full_context":
         assert plan.chosen.fed == tokens
         assert f"{tokens:,} tokens fit window and memory" in plan.decision.reason
+    elif expected == "retrieval":
+        assert plan.chosen.fed == 7424
+        assert "finds more than windows do" in plan.decision.reason
     else:
         assert (plan.chosen.fed, plan.chosen.window_tokens) == (FINAL_CONTEXT_TOKENS, 8192 - RESERVED_TOKENS)
         assert "8,192" in plan.decision.reason
@@ -49,13 +60,13 @@ def test_the_users_limit_counts_and_is_named():
     assert planned(1000, max_context_tokens=1000).chosen.name == "full_context"
     # a limit beyond the window is none
     beyond = planned(9000, max_context_tokens=100_000)
-    assert (beyond.chosen.name, beyond.chosen.window_tokens) == ("hybrid", 8192 - RESERVED_TOKENS)
+    assert (beyond.chosen.name, beyond.chosen.fed) == ("retrieval", 8192 - RESERVED_TOKENS)
     assert "100,000" not in beyond.decision.reason
 
 
 def test_a_longer_answer_leaves_less_room():
     assert planned(7424, answer_tokens=80).chosen.name == "full_context"
-    assert planned(7424, answer_tokens=81).chosen.name == "hybrid"
+    assert planned(7424, answer_tokens=81).chosen.name == "retrieval"
 
 
 def test_no_room_is_no_strategy():

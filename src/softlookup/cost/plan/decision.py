@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from softlookup.cost.plan.changes import change_that_helps
-from softlookup.cost.plan.choice import Chosen, break_even, by_name, choose
+from softlookup.cost.plan.choice import Chosen, break_even, by_name, choose, reads_enough
 from softlookup.cost.plan.plan_texts import say, seconds_text
 from softlookup.cost.plan.request import PlanRequest
 from softlookup.cost.plan.strategies import STRATEGIES, StrategyCost
@@ -72,8 +72,12 @@ def _reason(request: PlanRequest, rows: Sequence[StrategyCost], chosen: Chosen) 
         device, name = request.device.name, request.model.shape.name
         return say(language, "none", name=name, device=device, obstacle=retrieval.obstacle)
     if chosen == "retrieval":
-        slow = say(language, "slow", **limit)
-        parts.append(say(language, "no_hybrid", obstacle=hybrid.obstacle) if hybrid.obstacle else slow)
+        if hybrid.obstacle:
+            parts.append(say(language, "no_hybrid", obstacle=hybrid.obstacle))
+        elif reads_enough(request, retrieval):
+            parts.append(say(language, "reads_enough", share=retrieval.fed / request.tokens))
+        else:
+            parts.append(say(language, "slow", **limit))
         parts.append(say(language, "retrieves"))
     elif chosen == "hybrid" and hybrid.first_answer.value > request.max_seconds and not retrieval.obstacle:
         parts.append(say(language, "slow_but_pays", **limit))
