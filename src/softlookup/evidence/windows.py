@@ -85,12 +85,10 @@ class DocumentWindows:
             weights = reading.profile.weights
             asked.add(places, np.stack([known[language_of(asks)].scores(mass, weights) for asks, mass in rows]))
             self._reader.spend("question", start)
-        scores = asked.result()
+        maxima = {name: means.result().max(axis=1) for name, means in off_topic.items()}
         return [
-            QuestionEvidence(
-                self.chunks, row, decide(row, off_topic[language_of(question)].result().max(axis=1), alpha)
-            )
-            for question, row in zip(questions, scores, strict=True)
+            QuestionEvidence(self.chunks, row, decide(row, maxima[language_of(question)], alpha))
+            for question, row in zip(questions, asked.result(), strict=True)
         ]
 
     def _read(self, number: int) -> Reading:

@@ -63,6 +63,10 @@ class Readings:
         return self.search.lexical
 
     @cached_property
+    def _document_tokens(self) -> int:
+        return self.session.count_tokens(self.document.text)
+
+    @cached_property
     def plan(self) -> CostEstimate:
         """What reading the document costs on this machine, and how it is read; loads no model.
 
@@ -130,7 +134,7 @@ class Readings:
         gets all of it, as the plan says.
         """
         budget = self.strategy.context_tokens if tokens is None else tokens
-        if self.session.count_tokens(self.document.text) <= budget:
+        if self._document_tokens <= budget:
             return full_context(self.document)
         return select_context(
             self.document,
