@@ -139,7 +139,7 @@ def _cell(lines: list[str], start: int) -> tuple[Cell, int]:
 
 def _fence_end(lines: list[str], start: int) -> int:
     for at in range(start + 1, len(lines)):
-        if lines[at].startswith("```"):
+        if lines[at].rstrip() == "```":
             return at
     raise SoftlookupError(f"a fence that opens on line {start + 1} of the page is never closed", "close it with ```")
 

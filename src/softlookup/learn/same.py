@@ -11,7 +11,7 @@ _Close = Callable[[str, str], bool]
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t─-]+")
 # float32 sums depend on the processor's vector width: the last printed digit may turn
-_UNITS = 2.0
+_UNITS = 1.0
 # seconds and bytes of another machine
 _MEASURED_FACTOR = 5.0
 # SVG units that a point may move by a turned digit: nobody sees it
