@@ -73,5 +73,5 @@ def test_the_chinese_page_is_chinese():
 
 @pytest.mark.weights
 @pytest.mark.parametrize(("lesson", "language"), chosen_pages(), ids=name_of)
-def test_a_page_shows_what_its_cells_do(lesson, language, weights):  # noqa: ARG001 - fetches the model once
+def test_a_page_shows_what_its_cells_do(lesson, language, weights):
     assert page_faults(lesson, language) == []
