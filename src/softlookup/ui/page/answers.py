@@ -1,0 +1,111 @@
+"""An answer, and two beside each other, as the templates show them; what the report says is said in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from softlookup.documents.language import Language
+from softlookup.ui.document_view import Highlight
+from softlookup.ui.page.shown import ShownDocument
+from softlookup.ui.report.content import Record
+from softlookup.ui.report.pages import PageMark
+from softlookup.ui.report.questions import Passage, QuestionView, cell_titles, evidence_row, highlights, question_view
+from softlookup.ui.report.strip import Row, strip_svg
+from softlookup.ui.report.words import WORDS
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from softlookup.evidence.answer import Answer
+    from softlookup.ui.server.talks import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a passage stands: its offset, the part of the text, and the page of a PDF."""
+
+    start: int
+    part: int
+    page: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """One turn of a session, number ``turn`` from 0."""
+
+    turn: int
+    view: QuestionView
+    places: dict[int, Place]
+    strip: Markup
+
+    @property
+    def answer(self) -> Answer:
+        """The answer."""
+        return self.view.record.answer
+
+
+def answer_view(shown: ShownDocument, turn: int, held: Turn, language: Language, address: str) -> AnswerView:
+    """View of a turn; ``address`` of the document, to which the strip leads."""
+    document = shown.document
+    record = Record(held.answer, held.fed, held.inspection, held.diagnosis)
+    view = question_view(document, turn + 1, record, shown.cells, language)
+    places = {}
+    for passage, (start, end) in zip(_in_order(view), _spans(held.answer), strict=True):
+        boxes = document.boxes(_span(start, end)) if shown.is_pdf else ()
+        page = boxes[0].page if boxes else document.page_at(start)
+        places[passage.number] = Place(start, shown.part_at(start), page)
+    return AnswerView(turn, view, places, linked(view.strip, address))
+
+
+def marks_of(shown: ShownDocument, turn: int, held: Turn, language: Language) -> list[Highlight]:
+    """Marks of a turn in the text."""
+    record = Record(held.answer, held.fed)
+    return highlights(question_view(shown.document, turn + 1, record, (), language), held.answer)
+
+
+def sheet_marks(shown: ShownDocument, turn: int, held: Turn) -> list[PageMark]:
+    """Marks of a turn on page images; the anchors are those of the text."""
+    found = []
+    for number, (start, end) in enumerate(_spans(held.answer), 1):
+        boxes = shown.document.boxes(_span(start, end))
+        if boxes:
+            found.append(PageMark(boxes[0].page, boxes, f"q{turn + 1}-m{number}", str(number)))
+    return found
+
+
+def comparison_strip(shown: ShownDocument, views: Sequence[AnswerView], language: Language, address: str) -> Markup:
+    """The evidence of several questions as rows of one strip."""
+    words = WORDS[language]
+    rows: list[Row] = [
+        evidence_row(view.view.views, view.answer.alpha, f"{words['question']} {view.turn + 1}") for view in views
+    ]
+    named = [cell_titles(shown.document, shown.cells, view.view.views, language, words["tokens"]) for view in views]
+    titles = ["\n".join(f"{view.turn + 1}: {names[n]}" for view, names in zip(views, named, strict=True))
+              for n in range(len(shown.cells))]  # fmt: skip
+    return linked(strip_svg(shown.document, shown.cells, rows, titles, words["strip_all"]), address)
+
+
+def linked(svg: str, address: str) -> Markup:
+    """A strip whose cells lead to clauses of the document's page, with script or without."""
+    from markupsafe import Markup
+
+    return Markup(svg.replace('<a href="#cl-', f'<a href="{address}?clause='))  # noqa: S704 - escaped where it is made
+
+
+def shared(views: Sequence[AnswerView]) -> set[tuple[int, int]]:
+    """Spans that every one of the answers cites."""
+    spans = [{(c.start, c.end) for c in view.answer.citations} for view in views]
+    return set.intersection(*spans) if spans else set()
+
+
+def _in_order(view: QuestionView) -> list[Passage]:
+    return sorted(view.passages, key=lambda passage: passage.number)
+
+
+def _spans(answer: Answer) -> list[tuple[int, int]]:
+    """What the passages of the view stand for: citations, or the nearest where there are none."""
+    from softlookup.ui.report.questions import MOST_NEAREST
+
+    return [(c.start, c.end) for c in answer.citations] or [(r.start, r.end) for r in answer.ranking[:MOST_NEAREST]]
