@@ -52,10 +52,10 @@ def answer_view(shown: ShownDocument, turn: int, held: Turn, language: Language,
     record = Record(held.answer, held.fed, held.inspection, held.diagnosis)
     view = question_view(document, turn + 1, record, shown.cells, language)
     places = {}
-    for passage, (start, end) in zip(_in_order(view), _spans(held.answer), strict=True):
-        boxes = document.boxes(_span(start, end)) if shown.is_pdf else ()
-        page = boxes[0].page if boxes else document.page_at(start)
-        places[passage.number] = Place(start, shown.part_at(start), page)
+    for passage, mark in zip(sorted(view.passages, key=lambda p: p.number), highlights(view, held.answer), strict=True):
+        boxes = document.boxes(mark.span) if shown.is_pdf else ()
+        page = boxes[0].page if boxes else document.page_at(mark.span.start)
+        places[passage.number] = Place(mark.span.start, shown.part_at(mark.span.start), page)
     return AnswerView(turn, view, places, linked(view.strip, address))
 
 
@@ -65,13 +65,13 @@ def marks_of(shown: ShownDocument, turn: int, held: Turn, language: Language) ->
     return highlights(question_view(shown.document, turn + 1, record, (), language), held.answer)
 
 
-def sheet_marks(shown: ShownDocument, turn: int, held: Turn) -> list[PageMark]:
-    """Marks of a turn on page images; the anchors are those of the text."""
+def sheet_marks(shown: ShownDocument, marks: Sequence[Highlight]) -> list[PageMark]:
+    """The same marks on page images; the anchors are those of the text."""
     found = []
-    for number, (start, end) in enumerate(_spans(held.answer), 1):
-        boxes = shown.document.boxes(_span(start, end))
+    for mark in marks:
+        boxes = shown.document.boxes(mark.span)
         if boxes:
-            found.append(PageMark(boxes[0].page, boxes, f"q{turn + 1}-m{number}", str(number)))
+            found.append(PageMark(boxes[0].page, boxes, mark.anchor, mark.title.rpartition(".")[2]))
     return found
 
 
@@ -98,14 +98,3 @@ def shared(views: Sequence[AnswerView]) -> set[tuple[int, int]]:
     """Spans that every one of the answers cites."""
     spans = [{(c.start, c.end) for c in view.answer.citations} for view in views]
     return set.intersection(*spans) if spans else set()
-
-
-def _in_order(view: QuestionView) -> list[Passage]:
-    return sorted(view.passages, key=lambda passage: passage.number)
-
-
-def _spans(answer: Answer) -> list[tuple[int, int]]:
-    """What the passages of the view stand for: citations, or the nearest where there are none."""
-    from softlookup.ui.report.questions import MOST_NEAREST
-
-    return [(c.start, c.end) for c in answer.citations] or [(r.start, r.end) for r in answer.ranking[:MOST_NEAREST]]

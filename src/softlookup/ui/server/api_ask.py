@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 
 from softlookup.ui.server.access import Server
 from softlookup.ui.server.events import EVENT_STREAM, job_events, outcome, unless_gone
 from softlookup.ui.server.openapi import Responses, errors
+from softlookup.ui.server.responses import Json
 from softlookup.ui.server.schemas import Answers, AskBody, AskFields
 from softlookup.ui.server.state import ServerState
 from softlookup.ui.server.work import Asked, Question, answers_of, ask, check
@@ -27,7 +28,7 @@ ASK_RESPONSES: Responses = {
 }
 
 
-@router.post("/ask", responses=ASK_RESPONSES, response_class=JSONResponse)
+@router.post("/ask", responses=ASK_RESPONSES, response_class=Json)
 async def ask_document(body: AskBody, request: Request, state: Server) -> Response:
     """Ask one or several questions about a document; nothing is remembered."""
     return await answered(request, state, body.document, body)
@@ -48,4 +49,4 @@ async def answered(
     if body.stream:
         return StreamingResponse(job_events(state.jobs, job), media_type=EVENT_STREAM)
     found: Any = await outcome(request, state.jobs, job)
-    return JSONResponse({"answers": answers_of(found)})
+    return Json({"answers": answers_of(found)})

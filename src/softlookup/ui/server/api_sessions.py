@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi import Path as InPath
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from softlookup.ui.server.access import Server
 from softlookup.ui.server.api_ask import ASK_RESPONSES, answered
 from softlookup.ui.server.openapi import errors
+from softlookup.ui.server.responses import Json
 from softlookup.ui.server.schemas import (
     AskFields,
     Deleted,
@@ -48,11 +49,11 @@ async def listing(state: Server) -> Any:
     return {"data": [session_body(talk) for talk in state.talks.list()]}
 
 
-@router.get("/{session}", responses={**errors(404), 200: {"model": SessionDetail}}, response_class=JSONResponse)
+@router.get("/{session}", responses={**errors(404), 200: {"model": SessionDetail}}, response_class=Json)
 async def detail(session: Id, state: Server) -> Response:
     """A session with its answers."""
     talk = state.talks.get(session)
-    return JSONResponse({**session_body(talk), "answers": answers_of(talk.turns)})
+    return Json({**session_body(talk), "answers": answers_of(talk.turns)})
 
 
 @router.delete("/{session}", responses=errors(404))
@@ -62,7 +63,7 @@ async def delete(session: Id, state: Server) -> Deleted:
     return Deleted(id=session, deleted=True)
 
 
-@router.post("/{session}/ask", responses=ASK_RESPONSES, response_class=JSONResponse)
+@router.post("/{session}/ask", responses=ASK_RESPONSES, response_class=Json)
 async def ask_session(session: Id, body: AskFields, request: Request, state: Server) -> Response:
     """Ask, and remember the answers in the session."""
     talk = state.talks.get(session)

@@ -9,14 +9,14 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from softlookup import __version__
 from softlookup.errors import SoftlookupError, UsageError
-from softlookup.ui.server import api_about, api_ask, api_documents, api_sessions, openai_api
+from softlookup.ui.server import api_about, api_ask, api_documents, api_look, api_sessions, openai_api
 from softlookup.ui.server.openapi import describe
-from softlookup.ui.server.problems import as_typed, error_body, error_headers, status_of
+from softlookup.ui.server.problems import error_body
+from softlookup.ui.server.responses import Json, error_response
 from softlookup.ui.server.safety import Safety
 from softlookup.ui.server.settings import Settings
 from softlookup.ui.server.state import ServerState
@@ -42,10 +42,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         summary="Long contracts, asked on your own machine: clause citations, or 'no evidence found'.",
         docs_url=None,  # that page loads scripts from elsewhere
         redoc_url=None,
+        default_response_class=Json,
         lifespan=lifespan,
     )
     app.state.server = state
-    for routes in (api_about, api_documents, api_ask, api_sessions, openai_api):
+    for routes in (api_about, api_documents, api_ask, api_sessions, api_look, openai_api):
         app.include_router(routes.router)
     _add_errors(app)
     app.add_middleware(Safety, state=state)
@@ -55,33 +56,24 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(SoftlookupError)
-    async def typed(_: Request, error: SoftlookupError) -> JSONResponse:
+    async def typed(_: Request, error: SoftlookupError) -> Json:
         return error_response(error)
 
     @app.exception_handler(HTTPException)
-    async def plain(_: Request, error: HTTPException) -> JSONResponse:
+    async def plain(_: Request, error: HTTPException) -> Json:
         if isinstance(error.__cause__, SoftlookupError):  # raised while the body was read
             return error_response(error.__cause__)
         body = error_body(UsageError(str(error.detail), ""))
         body["error"]["code"] = _CODES.get(error.status_code, "invalid_request")
-        return JSONResponse(body, error.status_code, dict(error.headers or {}))
+        return Json(body, error.status_code, dict(error.headers or {}))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+    async def invalid(_: Request, error: RequestValidationError) -> Json:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
         told = error_body(UsageError(f"{place[:200]}: {str(first['msg'])[:300]}", "see /openapi.json"))
         told["error"]["param"] = place[:200]
-        return JSONResponse(told, 400)
-
-    @app.exception_handler(Exception)
-    async def unknown(_: Request, error: Exception) -> JSONResponse:
-        return error_response(as_typed(error))
-
-
-def error_response(error: SoftlookupError) -> JSONResponse:
-    """The JSON response of a typed error."""
-    return JSONResponse(error_body(error), status_of(error)[0], error_headers(error))
+        return Json(told, 400)
 
 
 def openapi_text(app: FastAPI) -> str:

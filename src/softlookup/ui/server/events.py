@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from softlookup.errors import CancellationError
+from softlookup.ui.escape import json_line
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -22,7 +22,7 @@ EVENT_STREAM = "text/event-stream"
 
 def sse(event: Event) -> bytes:
     """One event; its JSON is a single line, so nothing in it can end it early."""
-    return f"event: {event.name}\ndata: {json.dumps(event.data)}\n\n".encode()
+    return f"event: {event.name}\ndata: {json_line(event.data)}\n\n".encode()
 
 
 async def job_events(jobs: Jobs, job: Job) -> AsyncIterator[bytes]:

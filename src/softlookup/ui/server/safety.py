@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import logging
 import time
 from collections.abc import MutableMapping
 from contextlib import suppress
@@ -18,9 +19,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.requests import ClientDisconnect
+from starlette.responses import RedirectResponse, Response
 
-from softlookup.ui.server.problems import RefusedError, error_body, error_headers
+from softlookup.ui.server.openai_request import MOST_INLINE
+from softlookup.ui.server.problems import RefusedError, as_typed
+from softlookup.ui.server.responses import error_response
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from softlookup.ui.server.state import ServerState
 
 COOKIE = "softlookup"
+LOG = logging.getLogger(__name__)
 OPEN_PATHS = ("/healthz", "/login")
 OPEN_FOLDER = "/static/"
 UPLOAD_PATHS = ("/v1/documents", "/documents")  # multipart bodies as long as a document
@@ -73,11 +78,19 @@ class Safety:
             answer = self._check(scope, headers)
             body.check_length()
         except RefusedError as error:
-            answer = refusal(error)
-        if answer is None:
-            await self._app(scope, body.receive, sender)
-        else:
+            answer = error_response(error)
+        if answer is not None:
             await answer(scope, body.receive, sender)
+            return
+        try:
+            await self._app(scope, body.receive, sender)
+        except ClientDisconnect:
+            return
+        except Exception as error:  # told to the log, not to the client
+            LOG.exception("%s %s failed", scope["method"], scope["path"].split("/")[1:3])
+            if sender.begun:
+                raise
+            await error_response(as_typed(error))(scope, body.receive, sender)
 
     def _check(self, scope: Scope, headers: Headers) -> Response | None:
         """A response that ends it here, None to go on. Raises ``RefusedError``."""
@@ -115,7 +128,7 @@ class Safety:
         if path in UPLOAD_PATHS and headers.get("content-type", "").startswith("multipart/form-data"):
             return most + _OVERHEAD
         if path in INLINE_PATHS:
-            return most * 4 // 3 + MOST_JSON
+            return min(most, MOST_INLINE) * 4 // 3 + MOST_JSON
         return MOST_JSON
 
 
@@ -172,9 +185,11 @@ class _Sender:
 
     def __init__(self, send: Send, body: _Body) -> None:
         self._send, self._body = send, body
+        self.begun = False
 
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
+            self.begun = True
             headers = list(message.get("headers", ()))
             there = {name.lower() for name, _ in headers}
             more = HEADERS if self._body.over else {**HEADERS, "Connection": "close"}
@@ -186,11 +201,6 @@ class _Sender:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
             await self._send(message)
-
-
-def refusal(error: RefusedError) -> Response:
-    """The response of a refused request."""
-    return JSONResponse(error_body(error), error.status, error_headers(error))
 
 
 def cookie_value(state: ServerState) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import shutil
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from softlookup.documents.model import Span
 from softlookup.errors import CapacityError
@@ -21,6 +20,10 @@ from softlookup.ui.server.problems import NotFoundError
 from softlookup.ui.server.store import ID, replace_file
 from softlookup.ui.server.transfer import from_plain, plain
 from softlookup.ui.server.work import Asked
+
+if TYPE_CHECKING:
+    from softlookup.diagnostics.diagnosis import Diagnosis
+    from softlookup.diagnostics.inspection_result import Inspection
 
 MOST_TALKS = 256
 MOST_TURNS = 200
@@ -38,13 +41,23 @@ class _Kept:
 
 
 @dataclass(slots=True)
+class Turn:
+    """One answered question; what was looked into later stays in memory only."""
+
+    answer: Answer
+    fed: tuple[Span, ...]
+    inspection: Inspection | None = None
+    diagnosis: Diagnosis | None = None
+
+
+@dataclass(slots=True)
 class Talk:
     """Questions on one document, in the order in which they were answered."""
 
     id: str
     document: str
     created: str
-    turns: list[Asked] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
 
 
 class Talks:
@@ -94,8 +107,23 @@ class Talks:
     def remember(self, talk: Talk, asked: Asked) -> None:
         """Add one answer, and write the session where history is kept."""
         with self._lock:
-            talk.turns.append(asked)
+            talk.turns.append(Turn(asked.answer, asked.fed))
         self._write(talk)
+
+    def attach(
+        self,
+        talk: Talk,
+        question: str,
+        *,
+        inspection: Inspection | None = None,
+        diagnosis: Diagnosis | None = None,
+    ) -> None:
+        """Keep what was looked into beside the last answer to ``question``, where the session holds one."""
+        with self._lock:
+            turn = next((turn for turn in reversed(talk.turns) if turn.answer.question == question), None)
+            if turn is not None:
+                turn.inspection = inspection or turn.inspection
+                turn.diagnosis = diagnosis or turn.diagnosis
 
     def delete(self, name: str) -> None:
         """Forget a session, on disk too. Raises ``NotFoundError``."""
@@ -110,11 +138,6 @@ class Talks:
         with self._lock:
             for name in [name for name, talk in self._known.items() if talk.document == document]:
                 del self._known[name]
-
-    def purge(self, document: str) -> None:
-        """Delete the history of a document."""
-        if self._folder is not None:
-            shutil.rmtree(self._history(document), ignore_errors=True)
 
     def _history(self, document: str) -> Path:
         if self._folder is None or not ID.fullmatch(document):
@@ -139,4 +162,4 @@ def _loaded(found: dict[str, Any]) -> Talk:
     if found["schema"] != SCHEMA:
         raise ValueError("another schema")
     kept = [from_plain(_Kept, turn) for turn in found["turns"]]
-    return Talk(found["id"], found["document"], found["created"], [Asked(turn.answer, turn.fed) for turn in kept])
+    return Talk(found["id"], found["document"], found["created"], [Turn(turn.answer, turn.fed) for turn in kept])

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from softlookup.session import OpenDocument
 
@@ -29,10 +29,11 @@ _MOST_QUESTIONS = 500  # per opening: what a document remembers of questions is 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One answered question, and the spans of the document that the model had read for it."""
+    """One answered question, the spans of the document that the model had read for it, and the tokens of its words."""
 
     answer: Answer
     fed: tuple[Span, ...]
+    tokens: int = 0
 
 
 class OpenDocuments:
@@ -99,10 +100,16 @@ def ask(
 
     def work(job: Job) -> list[Asked]:
         found: list[Asked] = []
-        with _heard(opened.session, job, lambda text: job.say(len(found), text)), _set(opened.session, asked):
+        counts = [0] * len(asked.questions)
+
+        def hear(text: str) -> None:  # once per token
+            counts[len(found)] += 1
+            job.say(len(found), text)
+
+        with _heard(opened.session, job, hear), _set(opened.session, asked):
             document = opened.open(asked.name, asked.document)
             for answer in document.ask_all(asked.questions):
-                found.append(Asked(answer, document.fed(answer.question)))
+                found.append(Asked(answer, document.fed(answer.question), counts[len(found)]))
                 if told is not None:
                     told(len(found) - 1, found[-1])
                 job.tell("answer", {"index": len(found) - 1, "answer": answer.to_dict()})
@@ -174,6 +181,14 @@ def _set(session: Session, asked: Question) -> Iterator[None]:
         session.options = before
 
 
-def answers_of(found: Sequence[Asked]) -> list[dict[str, Any]]:
+class Answered(Protocol):
+    """Something that holds an answer."""
+
+    @property
+    def answer(self) -> Answer:
+        """The answer."""
+
+
+def answers_of(found: Sequence[Answered]) -> list[dict[str, Any]]:
     """The public JSON of each answer."""
     return [one.answer.to_dict() for one in found]
