@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.responses import HTMLResponse
 
 import softlookup
+from softlookup.cost.plan.plan_texts import seconds_text
 from softlookup.ui.escape import printable
 from softlookup.ui.page.preferences import THEMES, preferences
 from softlookup.ui.page.words import PAGE_WORDS
@@ -45,6 +46,7 @@ def text_of(request: Request, template: str, **context: Any) -> str:
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         "static": static_address, "version": softlookup.__version__, "has_token": state.settings.token is not None,
         "page_name": lambda page: page_name(page, chosen.language),
+        "seconds": lambda value: seconds_text(value, chosen.language),
     }  # fmt: skip
     return environment().get_template(template).render(**{**common, **context})
 

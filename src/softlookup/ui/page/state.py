@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import Depends, Request
@@ -26,17 +25,15 @@ _MOST_SHOWN = 6
 _MOST_RUNS = 200
 
 
-@dataclass(slots=True)
 class Run:
-    """A question, or a diagnosis of turn ``turn``, that was sent from the page."""
+    """A question, or a diagnosis of turn ``turn``, that was sent from the page; ``job`` once it is queued."""
 
-    job: Job
-    kind: Literal["ask", "diagnose"]
-    talk: Talk
-    question: str
-    turn: int | None = None
-    expect: str = ""
-    result: list[object] = field(default_factory=list)
+    def __init__(
+        self, kind: Literal["ask", "diagnose"], talk: Talk, question: str, turn: int | None = None, expect: str = ""
+    ) -> None:
+        self.kind, self.talk, self.question = kind, talk, question
+        self.turn, self.expect = turn, expect
+        self.job: Job
 
 
 class PageState:
@@ -78,8 +75,9 @@ class PageState:
         own = [talk for talk in self.server.talks.list() if talk.document == document]
         return own[-1] if own else None
 
-    def begin(self, run: Run) -> None:
-        """Remember a run; the oldest finished ones are forgotten."""
+    def begin(self, run: Run, job: Job) -> None:
+        """Remember a run and its job; the oldest finished ones are forgotten."""
+        run.job = job
         self._runs[run.job.id] = run
         over = [name for name, known in self._runs.items() if known.job.finished]
         for name in over[: max(0, len(self._runs) - _MOST_RUNS)]:
