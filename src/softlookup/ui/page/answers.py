@@ -11,7 +11,7 @@ from softlookup.ui.document_view import Highlight
 from softlookup.ui.page.shown import ShownDocument
 from softlookup.ui.report.content import Record
 from softlookup.ui.report.pages import PageMark
-from softlookup.ui.report.questions import Passage, QuestionView, cell_titles, evidence_row, highlights, question_view
+from softlookup.ui.report.questions import QuestionView, cell_titles, evidence_row, highlights, question_view
 from softlookup.ui.report.strip import Row, strip_svg
 from softlookup.ui.report.words import WORDS
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a passage stands: its offset, the part of the text, and the page of a PDF."""
+    """Where a passage stands: the parts of the text and the pages of a PDF that it touches, and its page."""
 
-    start: int
-    part: int
+    parts: tuple[int, ...]
+    pages: tuple[int, ...]
     page: int | None
 
 
@@ -53,10 +53,17 @@ def answer_view(shown: ShownDocument, turn: int, held: Turn, language: Language,
     view = question_view(document, turn + 1, record, shown.cells, language)
     places = {}
     for passage, mark in zip(sorted(view.passages, key=lambda p: p.number), highlights(view, held.answer), strict=True):
-        boxes = document.boxes(mark.span) if shown.is_pdf else ()
-        page = boxes[0].page if boxes else document.page_at(mark.span.start)
-        places[passage.number] = Place(mark.span.start, shown.part_at(mark.span.start), page)
+        places[passage.number] = _place(shown, mark)
     return AnswerView(turn, view, places, linked(view.strip, address))
+
+
+def _place(shown: ShownDocument, mark: Highlight) -> Place:
+    span = mark.span
+    page = shown.document.page_at(span.start)
+    boxes = shown.document.boxes(span) if shown.is_pdf else ()
+    pages = tuple(dict.fromkeys(box.page for box in boxes)) or (() if page is None else (page,))
+    first, last = shown.part_at(span.start), shown.part_at(max(span.start, span.end - 1))
+    return Place(tuple(range(first, last + 1)), pages, pages[0] if pages else None)
 
 
 def marks_of(shown: ShownDocument, turn: int, held: Turn, language: Language) -> list[Highlight]:

@@ -31,7 +31,9 @@ class PageRoute(APIRoute):
             except SoftlookupError as error:
                 return error_page(request, error)
             except RequestValidationError:
-                return error_page(request, UsageError("this address or form is not understood", "go back and try again"))
+                return error_page(
+                    request, UsageError("this address or form is not understood", "go back and try again")
+                )
             except HTTPException as error:
                 if isinstance(error.__cause__, SoftlookupError):  # raised while the body was read
                     return error_page(request, error.__cause__)
@@ -44,6 +46,8 @@ def error_page(request: Request, error: SoftlookupError) -> HTMLResponse:
     """What went wrong, and what helps."""
     status, code = status_of(error)
     template = "_page_note.html" if is_fragment(request) else "page_error.html"
-    response = rendered(request, template, status, code=code, message=" ".join(error.message.split()), remedy=error.remedy)
+    response = rendered(
+        request, template, status, code=code, message=" ".join(error.message.split()), remedy=error.remedy
+    )
     response.headers.update(error_headers(error))
     return response

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from softlookup.documents.model import Document
 from softlookup.ui.document_view import Highlight
 from softlookup.ui.page.answers import answer_view, marks_of, sheet_marks
 from softlookup.ui.page.preferences import preferences
@@ -18,7 +17,7 @@ from softlookup.ui.page.rendering import rendered
 from softlookup.ui.page.sheets import sheet_svg
 from softlookup.ui.page.shown import BRANCH, Part, ShownDocument, TreeItem
 from softlookup.ui.page.state import Page, PageState
-from softlookup.ui.page.words import PAGE_WORDS
+from softlookup.ui.page.words import EXAMPLES, PAGE_WORDS
 from softlookup.ui.page_images import PageImage
 from softlookup.ui.report import facts
 from softlookup.ui.report.words import WORDS, page_name
@@ -29,6 +28,7 @@ from softlookup.ui.server.talks import Talk
 router = APIRouter(prefix="/documents/{document}", route_class=PageRoute, include_in_schema=False)
 _Index = Annotated[int, Query(ge=0, le=10_000_000)]
 _Turn = Annotated[int | None, Query(ge=0, le=100_000)]
+_MOST_OPEN = 40  # lines of the clause tree that are shown before anybody opens a branch
 _Session = Annotated[str, Query(max_length=64)]
 
 
@@ -62,7 +62,9 @@ async def document_page(
     language = preferences(request).language
     context = await asyncio.to_thread(_context, shown, talk, wanted, language, f"/documents/{document}")
     runs = [] if talk is None else page.unfinished(talk)
-    return rendered(request, "page_document.html", stored=stored, facts=facts, talk=talk, runs=runs, document=document, **context)
+    return rendered(
+        request, "page_document.html", stored=stored, facts=facts, talk=talk, runs=runs, document=document, **context
+    )
 
 
 @router.get("/parts/{number}")
@@ -87,11 +89,11 @@ async def page_of_pdf(
     image = await _image(page, document, shown, number)
     marks = await asyncio.to_thread(_marks, shown, page.talk(document, session), turn, request)
     label = page_name(number, preferences(request).language)
-    svg = sheet_svg(shown, image, f"/documents/{document}/pages/{number}.png", sheet_marks(shown, marks), label)
+    svg = sheet_svg(shown, image, f"/documents/{document}/images/{number}.png", sheet_marks(shown, marks), label)
     return Response(svg, media_type="text/html")
 
 
-@router.get("/pages/{number}.png")
+@router.get("/images/{number}.png")
 async def page_png(document: str, number: int, page: Page) -> Response:
     """The image of a page; it never changes, so the browser may keep it."""
     image = await _image(page, document, await page.shown(document), number)
@@ -151,13 +153,13 @@ def _context(shown: ShownDocument, talk: Talk | None, wanted: _Wanted, language:
         "html": Markup(shown.part_html(first, marks)) if wanted.as_text and shown.parts else "",  # noqa: S704
         "items": items, "more": total > BRANCH, "offset": BRANCH, "parent": None, "current": wanted.clause,
         "open_at": _branches(shown, items, total), "place_name": lambda part: _place_name(part, language),
-        "coverage": shown.document.coverage, "title": _title(shown.document),
+        "coverage": shown.document.coverage, "examples": EXAMPLES[language],
     }  # fmt: skip
 
 
 def _branches(shown: ShownDocument, items: tuple[TreeItem, ...], total: int) -> dict[int, tuple[TreeItem, ...]]:
-    """Second level of a short tree, open from the start."""
-    if sum(item.children for item in items) > BRANCH or total > BRANCH:
+    """Second level of a short tree, open from the start; a longer one is an overview first."""
+    if total + sum(item.children for item in items) > _MOST_OPEN:
         return {}
     return {item.index: shown.branch(item.index)[0] for item in items if item.children}
 
@@ -179,8 +181,3 @@ def _place_name(part: Part, language: Any) -> str:
     if part.page == part.last_page:
         return page_name(part.page, language)
     return WORDS[language]["joint"].join((page_name(part.page, language), page_name(part.last_page or 0, language)))
-
-
-def _title(document: Document) -> str:
-    """The first heading, where there is one."""
-    return document.clauses[0].heading if document.clauses else ""

@@ -19,6 +19,7 @@ from softlookup.ui.server.access import Server
 from softlookup.ui.server.events import unless_gone
 from softlookup.ui.server.problems import NotFoundError
 from softlookup.ui.server.safety import check_csrf, logged_in, token_matches
+from softlookup.ui.server.settings import MEBIBYTE
 from softlookup.ui.server.store import EXTENSIONS
 from softlookup.ui.server.uploads import receive_upload
 
@@ -30,7 +31,10 @@ _YEAR = 365 * 24 * 3600
 async def home(request: Request, state: Server) -> Response:
     """Every document, the latest first, and the place to add one."""
     documents = list(reversed(state.documents.listed()))
-    return rendered(request, "page_home.html", documents=documents, extensions=EXTENSIONS, limit=state.settings.max_upload)
+    return rendered(
+        request, "page_home.html", documents=documents, extensions=EXTENSIONS,
+        limit=f"{state.settings.max_upload / MEBIBYTE:.3g} MB",
+    )  # fmt: skip
 
 
 @router.post("/documents")

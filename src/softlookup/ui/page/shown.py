@@ -40,6 +40,7 @@ class TreeItem:
     index: int
     label: str
     name: str
+    has_heading: bool
     level: int
     place: int
     size: int
@@ -114,15 +115,18 @@ class ShownDocument:
         """Heading of a clause, or its first words."""
         if clause.heading:
             return clause.heading
-        at = clause.span.start + (len(clause.label) if self.document.text.startswith(clause.label, clause.span.start) else 0)
+        at = clause.span.start + (
+            len(clause.label) if self.document.text.startswith(clause.label, clause.span.start) else 0
+        )
         words = " ".join(self.document.text[at : min(clause.span.end, at + 2 * _SNIPPET)].split())
         return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1].rstrip() + "…"
 
     def _item(self, index: int, place: int, size: int) -> TreeItem:
         clause = self.document.clauses[index]
         return TreeItem(
-            index, clause.label, self.name_of(clause), clause.level, place, size, len(self._children.get(index, ()))
-        )
+            index, clause.label, self.name_of(clause), bool(clause.heading), clause.level, place, size,
+            len(self._children.get(index, ())),
+        )  # fmt: skip
 
     def _cut(self) -> tuple[tuple[Part, ...], tuple[str, ...]]:
         parts: list[Part] = []

@@ -9,6 +9,7 @@ const panes = $(".panes");
 const base = panes && `/documents/${panes.dataset.document}`;
 let active = null; // the answer whose marks are shown
 let passage = null; // the citation that was jumped to last
+let aimed = null; // what was jumped to, until the reader scrolls
 let picking = null; // the form that waits for a click on a clause
 
 root.classList.add("scripted");
@@ -42,12 +43,12 @@ const eye = new IntersectionObserver(
   { root: $("#text"), rootMargin: "900px 0px" },
 );
 
+const places = (link) => (panes.dataset.mode === "pages" ? link.dataset.pages : link.dataset.parts).split(" ");
+
 function marked(part) {
   // "session" and "turn" where the active answer has a mark in this part
-  if (!active) return "";
-  const key = panes.dataset.mode === "pages" ? "page" : "part";
-  const has = $$(".jump", active).some((jump) => jump.dataset[key] === part.dataset.part);
-  return has ? `?session=${active.dataset.session}&turn=${active.dataset.turn}` : "";
+  if (!active || !$$(".jump", active).some((link) => places(link).includes(part.dataset.part))) return "";
+  return `?session=${active.dataset.session}&turn=${active.dataset.turn}`;
 }
 
 async function load(part) {
@@ -60,6 +61,7 @@ async function load(part) {
     part.innerHTML = await get(`${base}/${kind}/${part.dataset.part}${wanted}`);
     part.classList.add("loaded");
     part.style.minHeight = "";
+    if (aimed) aimed.scrollIntoView({ block: "center" }); // what is loaded above it has moved it
   } catch (error) {
     delete part.dataset.shown;
     const again = document.createElement("button");
@@ -84,7 +86,7 @@ function prepare() {
   const begin = $(".part[data-begin]");
   const clause = new URLSearchParams(location.search).get("clause");
   if (clause) goToClause(Number(clause));
-  else if (begin && begin !== parts[0]) load(begin).then(() => begin.scrollIntoView(), () => {});
+  else if (begin && begin !== parts[0]) load(begin).then(() => flash(document.getElementById(location.hash.slice(1)) || begin), () => {});
 }
 
 // --- jumps
@@ -95,6 +97,7 @@ function panel(name) {
 }
 
 function flash(element) {
+  aimed = element;
   element.scrollIntoView({ block: "center" });
   element.classList.remove("here");
   void element.getBoundingClientRect(); // so that the animation begins again
@@ -104,7 +107,7 @@ function flash(element) {
 async function activate(answer) {
   if (active === answer) return;
   active = answer;
-  const cited = new Set($$(".jump", answer).map((jump) => jump.dataset[panes.dataset.mode === "pages" ? "page" : "part"]));
+  const cited = new Set($$(".jump", answer).flatMap(places));
   const stale = parts.filter((part) => part.dataset.shown || (part.dataset.shown === "" && cited.has(part.dataset.part)));
   await Promise.allSettled(stale.map(load));
 }
@@ -117,9 +120,9 @@ async function jump(link, focus = true) {
   if (innerWidth < 768) panel("text");
   else if (panes.dataset.panel === "tree") panel("text");
   await activate(answer);
-  const number = panes.dataset.mode === "pages" ? link.dataset.page : link.dataset.part;
-  const part = document.getElementById(`part-${number}`);
+  const part = document.getElementById(`part-${places(link)[0]}`);
   if (!part) return;
+  aimed = null;
   part.scrollIntoView();
   await load(part);
   const target = document.getElementById(link.dataset.target);
@@ -376,6 +379,7 @@ document.addEventListener("mouseover", (event) => picking && aim(event.target.cl
 
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("textarea, input, select");
+  aimed = null;
   if (event.key === "Escape") return escape();
   if (event.target.id === "question" && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
@@ -436,6 +440,7 @@ document.addEventListener("htmx:load", (event) => welcome(event.detail.elt));
 
 if ($("#upload")) drops($("#upload"));
 if (panes) {
+  for (const name of ["wheel", "touchmove", "mousedown"]) $("#text").addEventListener(name, () => (aimed = null), { passive: true });
   prepare();
   panel(panes.dataset.panel);
   const first = tree && $("[role=treeitem]", tree);
