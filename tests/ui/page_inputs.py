@@ -1,4 +1,4 @@
-"""A server with a tiny model for tests of the page, a hostile contract, and what must not be in a page; no assertions."""
+"""A server with a tiny model for tests of the page, a hostile contract, and what must not be in a page."""
 
 from __future__ import annotations
 

@@ -402,7 +402,8 @@ def test_pages_of_a_pdf_are_drawn_in_batches_with_boxes(visitor, monkeypatch):
 
     monkeypatch.setattr(sheets_module, "page_images", counted)
     lines = ["1. Rent. The tenant pays 400 pounds.", "2. Term. It lasts two years.",
-             "3. Law. The law of Malta governs.", "4. Notice. By post.", "5. Repairs. The owner repairs the roof."]  # fmt: skip
+             "3. Law. The law of Malta governs.", "4. Notice. By post.",
+             "5. Repairs. The owner repairs the roof."]  # fmt: skip
     document = visitor.upload("lease.pdf", pdf.build([pdf.sheet([(72, 700, line)]) for line in lines]))
     html = visitor.client.get(f"/documents/{document}").text
     assert fields(html, "data-page") == ["1", "2", "3", "4", "5"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from softlookup.documents.language import Language
 
@@ -27,9 +27,10 @@ class Preferences:
 def preferences(request: Request) -> Preferences:
     """The preferences of a request; what is not understood counts as not said."""
     chosen = request.cookies.get(LANGUAGE_COOKIE)
-    language = cast("Language", chosen) if chosen in LANGUAGES else accepted(request.headers.get("accept-language", ""))
+    language = next((name for name in LANGUAGES if name == chosen), None)
+    language = language or accepted(request.headers.get("accept-language", ""))
     theme = request.cookies.get(THEME_COOKIE)
-    return Preferences(language, cast("Theme", theme) if theme in THEMES else "auto")
+    return Preferences(language, next((name for name in THEMES if name == theme), "auto"))
 
 
 def accepted(header: str) -> Language:
@@ -37,10 +38,10 @@ def accepted(header: str) -> Language:
     ranked: list[tuple[float, int, Language]] = []
     for place, item in enumerate(header[:1000].split(",")):
         name, _, rest = item.strip().partition(";")
-        language = name.strip().lower().partition("-")[0]
+        prefix = name.strip().lower().partition("-")[0]
         weight = _weight(rest)
-        if language in LANGUAGES and weight > 0:
-            ranked.append((-weight, place, language))
+        if weight > 0:
+            ranked += [(-weight, place, language) for language in LANGUAGES if language == prefix]
     return min(ranked)[2] if ranked else "en"
 
 

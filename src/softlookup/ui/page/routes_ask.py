@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
@@ -130,7 +130,7 @@ async def compare(
     shown, language = await page.shown(document), preferences(request).language
     address = f"/documents/{document}"
 
-    def views() -> dict[str, object]:
+    def views() -> dict[str, Any]:
         found = [answer_view(shown, n, talk.turns[n], language, address) for n in sorted(chosen)]
         strip = comparison_strip(shown, found, language, address)
         return {"views": found, "strip": strip, "shared": shared(found)}
@@ -151,7 +151,7 @@ async def _begun(request: Request, page: PageState, run: Run) -> Response:
 async def _shown(request: Request, page: PageState, run: Run) -> Response:
     """The fragment of a run: what runs, what came of it, or what went wrong."""
     job, talk = run.job, run.talk
-    context = {"document": talk.document, "talk": talk, "run": run, "code": "", "error": job.error}
+    context: dict[str, Any] = {"document": talk.document, "talk": talk, "run": run, "code": "", "error": job.error}
     if job.error is not None:
         context["code"] = status_of(job.error)[1]
     if job.state != "done" or run.turn is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, Field
 
 from softlookup.ui.document_view import Highlight
 from softlookup.ui.page.answers import answer_view, marks_of, sheet_marks
@@ -32,14 +32,14 @@ _MOST_OPEN = 40  # lines of the clause tree that are shown before anybody opens 
 _Session = Annotated[str, Query(max_length=64)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What the address of the page says: pages or text, and the clause, part or passage to begin with."""
+class _Wanted(BaseModel):
+    """What the address of the page says: pages or text, and the clause, part or turn to begin with."""
 
-    as_text: bool
-    clause: int | None
-    part: int | None
-    turn: int | None
+    session: str = Field(default="", max_length=64)
+    show: str = Field(default="", max_length=16)
+    clause: int | None = Field(default=None, ge=0, le=10_000_000)
+    part: int | None = Field(default=None, ge=0, le=10_000_000)
+    turn: int | None = Field(default=None, ge=0, le=100_000)
 
 
 @router.get("")
@@ -48,17 +48,12 @@ async def document_page(
     request: Request,
     state: Server,
     page: Page,
-    session: _Session = "",
-    show: str = "",
-    clause: _Index | None = None,
-    part: _Index | None = None,
-    turn: _Turn = None,
+    wanted: Annotated[_Wanted, Query()],
 ) -> Response:
     """Clauses, text or pages, and questions."""
     stored = await state.documents.describe(document)
     shown = await page.shown(document)
-    talk = page.talk(document, session)
-    wanted = _Wanted(show == "text" or not shown.is_pdf, clause, part, turn)
+    talk = page.talk(document, wanted.session)
     language = preferences(request).language
     context = await asyncio.to_thread(_context, shown, talk, wanted, language, f"/documents/{document}")
     runs = [] if talk is None else page.unfinished(talk)
@@ -142,15 +137,16 @@ def _context(shown: ShownDocument, talk: Talk | None, wanted: _Wanted, language:
 
     turns = [] if talk is None else list(enumerate(talk.turns))
     answers = [answer_view(shown, number, turn, language, address) for number, turn in reversed(turns)]
-    places = shown.parts if wanted.as_text else shown.sheets
+    as_text = wanted.show == "text" or not shown.is_pdf
+    places = shown.parts if as_text else shown.sheets
     first = _first_place(shown, places, wanted)
     marks: list[Highlight] = []
     if talk is not None and wanted.turn is not None and wanted.turn < len(talk.turns):
         marks = marks_of(shown, wanted.turn, talk.turns[wanted.turn], language)
     items, total = shown.branch(None)
     return {
-        "answers": answers, "places": places, "first": first, "as_text": wanted.as_text, "shown": shown,
-        "html": Markup(shown.part_html(first, marks)) if wanted.as_text and shown.parts else "",  # noqa: S704
+        "answers": answers, "places": places, "first": first, "as_text": as_text, "shown": shown,
+        "html": Markup(shown.part_html(first, marks)) if as_text and shown.parts else "",  # noqa: S704
         "items": items, "more": total > BRANCH, "offset": BRANCH, "parent": None, "current": wanted.clause,
         "open_at": _branches(shown, items, total), "place_name": lambda part: _place_name(part, language),
         "coverage": shown.document.coverage, "examples": EXAMPLES[language],

@@ -66,10 +66,10 @@ class Sheets:
 
 def sheet_svg(shown: ShownDocument, image: PageImage, address: str, marks: Sequence[PageMark], label: str) -> str:
     """The page; rectangles of class ``hit`` are clauses, those of class ``box`` the marks."""
-    parts = [
-        f'<svg class="page" viewBox="0 0 {image.width:g} {image.height:g}" role="img" aria-label="{html_text(label)}">'
-        f'<image width="{image.width:g}" height="{image.height:g}" href="{html_text(address)}"/>',
-    ]
+    size = f'width="{image.width:g}" height="{image.height:g}"'
+    view = f'viewBox="0 0 {image.width:g} {image.height:g}"'
+    parts = [f'<svg class="page" {view} role="img" aria-label="{html_text(label)}">']
+    parts.append(f'<image {size} href="{html_text(address)}"/>')
     parts += _hits(shown, image)
     for mark in marks:
         boxes = [box for box in mark.boxes if box.page == image.page]

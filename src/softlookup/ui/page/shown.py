@@ -68,7 +68,7 @@ class ShownDocument:
     def sheets(self) -> tuple[Part, ...]:
         """The pages of a PDF."""
         starts = self._page_starts()
-        found = []
+        found: list[Part] = []
         for page in range(1, (self.document.coverage.pages or 0) + 1):
             start = starts.get(page, found[-1].end if found else 0)
             end = starts.get(page + 1, start)
