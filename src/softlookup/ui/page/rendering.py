@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 
 import softlookup
 from softlookup.cost.plan.plan_texts import seconds_text
+from softlookup.documents.language import language_of
 from softlookup.ui.escape import printable
 from softlookup.ui.page.preferences import THEMES, preferences
 from softlookup.ui.page.words import PAGE_WORDS
@@ -46,6 +47,7 @@ def text_of(request: Request, template: str, **context: Any) -> str:
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         "static": static_address, "version": softlookup.__version__, "has_token": state.settings.token is not None,
         "page_name": lambda page: page_name(page, chosen.language),
+        "lang_of": lambda text: "zh-CN" if language_of(text) == "zh" else "en",
         "seconds": lambda value: seconds_text(value, chosen.language),
     }  # fmt: skip
     return environment().get_template(template).render(**{**common, **context})

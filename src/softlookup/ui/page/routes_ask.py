@@ -137,7 +137,8 @@ async def compare(
 
     stored = page.server.store.get(document)
     return rendered(
-        request, "page_compare.html", document=document, stored=stored, talk=talk, shown=shown,
+        request, "page_compare.html", document=document, document_lang=shown.lang, stored=stored, talk=talk,
+        shown=shown,
         **await asyncio.to_thread(views),
     )  # fmt: skip
 
@@ -161,7 +162,9 @@ async def _shown(request: Request, page: PageState, run: Run) -> Response:
         return rendered(request, "_page_diagnosis.html", facts=facts, found=job.result, **context)
     shown, language = await page.shown(talk.document), preferences(request).language
     view = await asyncio.to_thread(answer_view, shown, run.turn, turn, language, f"/documents/{talk.document}")
-    return rendered(request, "_page_answer.html", answer=view, shown=shown, facts=facts, **context)
+    return rendered(
+        request, "_page_answer.html", answer=view, shown=shown, facts=facts, document_lang=shown.lang, **context
+    )
 
 
 async def _question(state: ServerState, document: str, question: str) -> Question:

@@ -149,7 +149,7 @@ def _context(shown: ShownDocument, talk: Talk | None, wanted: _Wanted, language:
         "html": Markup(shown.part_html(first, marks)) if as_text and shown.parts else "",  # noqa: S704
         "items": items, "more": total > BRANCH, "offset": BRANCH, "parent": None, "current": wanted.clause,
         "open_at": _branches(shown, items, total), "place_name": lambda part: _place_name(part, language),
-        "coverage": shown.document.coverage, "examples": EXAMPLES[language],
+        "coverage": shown.document.coverage, "document_lang": shown.lang, "examples": EXAMPLES[language],
     }  # fmt: skip
 
 

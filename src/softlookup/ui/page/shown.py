@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from softlookup.documents.language import language_of
 from softlookup.documents.model import Clause, Document, Span
 from softlookup.ui.document_view import Highlight, Piece, document_pieces
 from softlookup.ui.report.cells import Cell, document_cells
@@ -63,6 +64,11 @@ class ShownDocument:
     def is_pdf(self) -> bool:
         """Whether there are pages to show."""
         return self.document.source.format == "pdf" and bool(self.document.coverage.pages)
+
+    @cached_property
+    def lang(self) -> str:
+        """The language of the text, as HTML names it."""
+        return "zh-CN" if language_of(self.document.text) == "zh" else "en"
 
     @cached_property
     def sheets(self) -> tuple[Part, ...]:

@@ -99,6 +99,10 @@ _EN = {
     "refresh": "Load the page again",
     "asked_now": "is being answered",
     "close_note": "Close this note",
+    "full_stop": ".",
+    "colon": ": ",
+    "unit": "tokens",
+    "time": "Time",
     "remedy": "What helps",
     "verdict_said": "Diagnosis: {verdict}",
 }
@@ -196,6 +200,10 @@ _ZH = {
     "refresh": "重新载入页面",
     "asked_now": "正在回答",
     "close_note": "关闭提示",
+    "full_stop": "。",
+    "colon": "：",
+    "unit": "词元",
+    "time": "用时",
     "remedy": "处理办法",
     "verdict_said": "诊断：{verdict}",
 }

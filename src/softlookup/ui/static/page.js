@@ -239,6 +239,7 @@ async function settle(run) {
   htmx.process(made);
   welcome(made);
   if (made.dataset.say) say(made.dataset.say);
+  if (made.matches(".diagnosis")) made.scrollIntoView({ block: "nearest" });
   if (made.dataset.turn && !passage) {
     const first = $(".cited .jump", made);
     if (first && innerWidth >= 768) jump(first, false);
@@ -247,6 +248,7 @@ async function settle(run) {
 
 function welcome(element) {
   for (const run of [element, ...$$("[data-events]", element)]) if (run.dataset?.events) follow(run);
+  if (element.matches?.(".diagnosing")) element.scrollIntoView({ block: "nearest" });
 }
 
 function chosenTwo() {
@@ -433,6 +435,7 @@ document.addEventListener("htmx:afterRequest", (event) => {
     note("");
     $("#asking").reset();
     passage = null;
+    $("#ask").scrollTop = 0;
   }
   if (event.detail.elt.matches(".wrong form") && event.detail.successful) event.detail.elt.closest("details").open = false;
 });
