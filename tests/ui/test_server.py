@@ -1,4 +1,4 @@
-"""The API on a real port with a tiny model: documents, questions, sessions, what is taken away, and order under load."""
+"""The API on a real port with a tiny model: documents, questions, sessions, downloads, and order under load."""
 
 from __future__ import annotations
 
@@ -211,12 +211,14 @@ class Gate:
 
     def __init__(self, state):
         self._go = threading.Event()
+        self._jobs, self.most = state.jobs, 0
         self.held = state.jobs.submit("upkeep", self._wait, background=True)
         wait_until(lambda: state.jobs.running is self.held)
 
     def _wait(self, job):
         while not self._go.wait(0.02):
             job.report("held", 0.0)
+            self.most = max(self.most, self._jobs.waiting)
 
     def open(self):
         self._go.set()
@@ -257,12 +259,8 @@ def test_who_leaves_while_queued_frees_the_place(server, document, stream):
     gate = Gate(server.state)
     body = {"document": document, "question": QUESTIONS[0], "stream": stream}
     with httpx.Client(base_url=server.address) as leaver, pytest.raises(httpx.ReadTimeout):
-        if stream:
-            with leaver.stream("POST", "/v1/ask", json=body, timeout=1.0) as response:
-                for _ in response.iter_lines():
-                    assert server.state.jobs.waiting == 1
-        else:
-            leaver.post("/v1/ask", json=body, timeout=1.0)
+        leaver.post("/v1/ask", json=body, timeout=3.0)
+    assert gate.most == 1  # it had been there
     wait_until(lambda: server.state.jobs.waiting == 0)
     assert server.state.jobs.running is gate.held
     gate.open()
@@ -361,7 +359,7 @@ def test_memory_is_bounded_over_many_requests(server, document):
         assert server.client.post("/v1/ask", json=body).status_code == 200
     state = server.state
     held, jobs = state.opened.held_bytes, len(state.jobs._known)
-    for _ in range(60):
+    for _ in range(20):
         server.client.post("/v1/ask", json=body)
     assert state.opened.held_bytes == held
     assert len(state.jobs._known) <= max(jobs, 120)
