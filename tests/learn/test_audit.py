@@ -63,8 +63,12 @@ def test_a_planted_other_reading_changes_the_verdict(row):
     before = settle(row)
     assert before.verdict is reading.verdict
     agrees = before.factor is not None or (isinstance(before.value, Fact) and not before.value.holds)
-    elsewhere = float("inf") if agrees else float(row.page or 0)
-    other = Fact(not agrees, "", "") if isinstance(before.other, Fact) else elsewhere
+    if isinstance(before.other, Fact):
+        other = Fact(not agrees, "", "")
+    elif isinstance(before.other, str):
+        other = row.page + "!" if agrees else row.page
+    else:
+        other = float("inf") if agrees else float(row.page)
     changed = replace(row, reading=replace(reading, compute=lambda: other))
     assert settle(changed).verdict is not before.verdict
 

@@ -51,6 +51,14 @@ def _new_projections() -> Fact:
     )
 
 
+def _cache_saves() -> Fact:
+    """One decoded token behind a cache against the whole sequence again."""
+    shape = course_shape()
+    again, one = model_flops(shape, TOKENS + 1).total, model_flops(shape, 1, TOKENS).total
+    times = f"{again / one:,.0f}"
+    return Fact(again > one, f"{times} times the FLOP without it", f"没有它要做{times}倍的FLOP")
+
+
 def _main_cost(tokens: int) -> Fact:
     part = model_flops(course_shape(), tokens)
     share = part.attention / part.total
@@ -188,6 +196,10 @@ CONTRACT = (
         "small-main-cost", "8", "and are the main cost", "并且是主要开销", None, "", lambda: _main_cost(_SMALL),
         "not at this length: attention overtakes the matrices at {0:,.0f} tokens",
         "这个长度还不是：到{0:,.0f} token才超过矩阵乘法", facts=(lambda: float(crossover_tokens(course_shape())),),
+    ),
+    AuditRow(
+        "cache-saves", "8", "the cache avoids computing the history again", "KV Cache避免重复计算历史", None, "",
+        _cache_saves, "per decoded token, at the page's length", "每解码一个token，按本页长度",
     ),
     AuditRow(
         "only-query", "8", "with a cache only the Q of the new token is computed", "有KV Cache时每步只算新token的Q",

@@ -81,6 +81,19 @@ def _indistinguishable() -> Fact:
     )
 
 
+def _under_two_is_even() -> Fact:
+    """The least even row whose largest weight is 2/T: half of the keys share it all."""
+    import torch
+
+    from softlookup.attention.api import attention_statistics
+
+    half = torch.arange(_KEYS) % 2 == 0
+    key = torch.zeros(1, 1, _KEYS, 1, dtype=torch.float64)
+    found = attention_statistics(key[:, :, :1], key, mask=half[None, None, None]).entropy
+    entropy = math.nan if found is None else float(found) / math.log(_KEYS)
+    return Fact(entropy > 0.9, f"entropy at least {entropy:.2f} of ln T", f"熵至少为ln T的{entropy:.2f}")
+
+
 def _entropy_tells() -> Fact:
     """A row with .6 on the first token and the rest spread evenly: does its entropy look spread."""
     from softlookup.attention.api import attention_statistics
@@ -119,6 +132,10 @@ FAILURES = (
     AuditRow(
         "overflow-remedy", "5.4", "subtracting the row maximum is the remedy", "减去行最大值即可", None, "",
         _largest_subtracted, "exponents are at most 0 then", "此后指数不大于0", command="softlookup check fn",
+    ),
+    AuditRow(
+        "two-over-t-even", "5.4", "under 2/T a row is near uniform", "低于2/T即接近均匀", None, "", _under_two_is_even,
+        "of the row that is least even under that bound", "指该界限下最不均匀的一行",
     ),
     AuditRow(
         "two-over-t-random", "5.4", "a largest weight under 2/T marks that no evidence was found",

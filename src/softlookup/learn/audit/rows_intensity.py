@@ -76,15 +76,10 @@ INTENSITY = (
     ),
     AuditRow(
         "intensity-linear", "1.1", "a linear layer has 1 FLOP per byte for one token too",
-        "线性层单token的算术强度同样是1", "1", "FLOP/B",
-        _linear,
+        "线性层单token的算术强度同样是1", "1", "FLOP/B", _linear,
         "2 FLOP and 2 bytes per weight; with 8-bit weights {other:.1f}",
         "每个权重2 FLOP、2字节；8位权重时为{other:.1f}",
-        Reading(
-            Verdict.CONVENTION,
-            lambda: _linear("fp8"),
-            "8-bit weights", "8位权重",
-        ), tolerance=0.01, on_page="1",
+        Reading(Verdict.CONVENTION, lambda: _linear("fp8"), "8-bit weights", "8位权重"), tolerance=0.01, on_page="1",
     ),
     AuditRow(
         "intensity-most", "1.1", "while decoding, attention moves the most data", "decode时搬数据最多的是attention",
@@ -105,7 +100,7 @@ INTENSITY = (
     ),
     AuditRow(
         "linear-scan", "1.1", "a query scans all keys: O(T)", "每个query全表扫描，O(T)", "2", "",
-        lambda: _one_head(2 * TOKENS)[0] * 2 / _one_head(TOKENS)[0],
-        "twice the keys, twice the work", "键翻倍，工作量翻倍",
+        lambda: _one_head(2 * TOKENS)[0] * 2 / _one_head(TOKENS)[0], "twice the keys, twice the work",
+        "键翻倍，工作量翻倍",
     ),
 )  # fmt: skip
