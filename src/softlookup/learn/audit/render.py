@@ -85,7 +85,7 @@ def why(row: AuditRow, outcome: Outcome, language: Language) -> str:
 def shown_value(row: AuditRow, value: Value, language: Language) -> str:
     """A value with its unit."""
     if isinstance(value, Fact):
-        return value.en if language == "en" else value.zh
+        return _plain_power(value.en if language == "en" else value.zh)
     page = row.page[0] if isinstance(row.page, tuple) else row.page or ""
     # one that the page prints to five digits is shown to five
     most = max(4, len(page.partition("e")[0].replace(".", "").lstrip("0")))
@@ -159,13 +159,17 @@ def _table(columns: tuple[str, ...], rows: list[list[str]]) -> str:
 
 
 def _not_claims_table(language: Language) -> str:
-    rows = [
+    own = [each for each in NOT_CLAIMS if each.numerals == each.where]
+    reason = own[0].reason.en if language == "en" else own[0].reason.zh
+    rows = [[", ".join(each.where for each in own), page_words(language).own_number, cell(reason)]]
+    rows += [
         [
             each.where,
             cell(", ".join(each.numerals.split())),
             cell(each.reason.en if language == "en" else each.reason.zh),
         ]
         for each in NOT_CLAIMS
+        if each not in own
     ]
     return _table(page_words(language).not_claims_columns, rows)
 

@@ -43,7 +43,7 @@ def _own_keys(*, least: float) -> Fact:
     shapes = [preset_shape(name) for name in preset_names()]
     plain = [shape for shape in shapes if all(layer.kv_heads == layer.query_heads for layer in shape.layers)]
     share = len(plain) / len(shapes)
-    return Fact(share >= least, f"{share:.0%} of the named models", f"具名模型中占{share:.0%}")
+    return Fact(share >= least, f"{share:.0%} of the named models", f"具名模型的{share:.0%}")
 
 
 def _page_model_has_own_keys() -> Fact:

@@ -15,7 +15,7 @@ VERDICTS_ZH: dict[Verdict, str] = {
     Verdict.MHA_ONLY: "仅对MHA正确",
     Verdict.FACTOR: "相差若干倍",
     Verdict.CONVENTION: "取决于约定",
-    Verdict.MISLEADING: "数字对但有误导",
+    Verdict.MISLEADING: "对但有误导",
     Verdict.NOT_TRUE: "如此表述不成立",
 }
 
@@ -32,6 +32,7 @@ class PageWords:
     not_claims_columns: tuple[str, ...]
     untested: str
     needs_model: str
+    own_number: str
 
 
 _INTRODUCTION_EN = """\
@@ -55,7 +56,7 @@ _INTRODUCTION_ZH = """\
 说法均为转述，不重复原文。本页由 `python -m softlookup.learn.audit --write docs/` 生成，并有测试把它与函数的结果对照。
 
 判定不是手写的，而是推出来的：在所印位数内与我们的值相等即为*正确*，否则标明*偏高*或*偏低*的倍数。
-*仅对一层正确*、*仅对MHA正确*、*数字对但有误导*表示同一说法换一种读法（8个而非32个KV头、全部24层等，也一并计算）就不成立。
+*仅对一层正确*、*仅对MHA正确*、*对但有误导*表示同一说法换一种读法（8个而非32个KV头、全部24层等，也一并计算）就不成立。
 *取决于约定*：成立与否要看怎么数。用文字表述的说法要么成立，要么*如此表述不成立*。秒数是设备表中H100（SXM）的先验估计。
 规模：T=131,072，L=24，H=32，D=4096，d_k=128。一次乘加算2 FLOP。
 原文的纯文本会丢掉根号，公式需要根号处把“d_k”读作它的平方根。
@@ -85,6 +86,7 @@ _WORDS: dict[Language, PageWords] = {
         ("Section", "Numbers", "Reason"),
         _NOT_COMPUTED_EN,
         "see its command",
+        "its own number",
     ),
     "zh": PageWords(
         "# 逐条核对课程页",
@@ -95,6 +97,7 @@ _WORDS: dict[Language, PageWords] = {
         ("节", "数字", "原因"),
         _NOT_COMPUTED_ZH,
         "见所列命令",
+        "节号自身",
     ),
 }
 
