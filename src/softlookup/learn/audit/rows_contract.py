@@ -98,7 +98,8 @@ CONTRACT = (
     AuditRow(
         "contract-rate", "5.4", "a card computes at 1000 TFLOP/s", "一张卡按1000 TFLOP/s算", "1000", "TFLOP/s",
         _compute, "above an H100's peak of {0:.0f}; this is what is reached",
-        "高于H100的峰值{0:.0f}；“我们”一列是实际能达到的", facts=(lambda: find_device(_H100).flops / 1e12,), on_page="1000",
+        "高于H100的峰值{0:.0f}；“我们”一列是实际能达到的", facts=(lambda: find_device(_H100).flops / 1e12,),
+        on_page="1000",
     ),
     AuditRow(
         "contract-prefill", "5.4", "prefill about 8 s", "预填充约8 s", "8", "s", lambda: right("prefill"),

@@ -77,8 +77,8 @@ DIVIDED = (
     AuditRow(
         "never-learns", "3.1", "a model divided by d_k never learns whom to look at",
         "误除以d_k的模型永远学不会该看谁", None, "", _never_learns,
-        "longer queries undo it: the same functions can be expressed",
-        "query变长即可抵消：能表达的函数完全相同", command="softlookup learn 3",
+        "longer queries undo it: the same functions can be expressed", "query变长即可抵消：能表达的函数完全相同",
+        command="softlookup learn 2",
     ),
     AuditRow(
         "divided-hidden", "3.1", "such an error is the hardest to find, as all looks normal",

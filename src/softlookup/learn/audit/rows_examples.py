@@ -158,7 +158,7 @@ EXAMPLES = (
     AuditRow(
         "listing-whole", "5.3", "it shows a whole attention head", "它展示一个注意力头的完整形状", None, "",
         _whole_head, "K is missing: Q is multiplied with itself; so are V, the mask and the output",
-        "缺少K：Q与自己相乘；也没有V、掩码和输出",
+        "缺少K：Q与自己相乘；也没有V、掩码和输出", command="softlookup learn 4",
     ),
     AuditRow(
         "exercise-elements", "9", "1024^2 = 1.05 M scores", "1024²约1.05 M个元素", "1.05", "M",
@@ -188,7 +188,7 @@ EXAMPLES = (
     AuditRow(
         "exercise-rank", "9", "low rank means that all queries look alike", "秩低意味着所有query的注意力模式高度相似",
         None, "", _similar_rows, "low rank means few independent patterns; they can be as different as one likes",
-        "秩低只说明独立的模式少，模式之间可以完全不同",
+        "秩低只说明独立的模式少，模式之间可以完全不同", command="softlookup learn 8",
     ),
     AuditRow(
         "quiz-shape", "quiz", "QK^T is [T, T]", "QKᵀ为[T, T]", "[T, T]", "", _quiz, "[T, d_k] times [d_k, T]",

@@ -115,7 +115,7 @@ FAILURES = (
         "rope-far", "5.4", "beyond the trained length far positions can hardly be told apart",
         "超出训练长度后远处位置几乎不可分", None, "", _indistinguishable,
         "rotations differ as much there as anywhere; what fails is that the model never saw such distances",
-        "旋转之差处处相同；真正的问题是模型从未见过这样的距离", command="softlookup learn 7",
+        "旋转之差处处相同；真正的问题是模型从未见过这样的距离",
     ),
     AuditRow(
         "overflow-sd", "5.4", "unscaled sd about 11.3 at 128", "不缩放时128维的sd约11.3", "11.3", "",

@@ -127,7 +127,7 @@ SCALING = (
     AuditRow(
         "gap", "3.1", "two logits typically differ by 2 sd", "两个logit的典型差距是2 sd", "2", "sd", _typical_gap,
         "independent scores differ by sqrt(2) sd (root mean square)", "独立分数之差的均方根是√2个sd", tolerance=0.05,
-        on_page="2 1 1 2",
+        on_page="2 1 1 2", command="softlookup learn 2",
     ),
     AuditRow(
         "weight-16", "3.1", "larger weight at 16: 0.99966", "16时较大权重0.99966", "0.99966", "",
@@ -158,13 +158,13 @@ SCALING = (
         "6.1e-5 too and survives; softmax and its backward pass run in fp32 as a rule",
         "结论对，理由不对：低于{0:.0e}才会丢；d_k=64时同样低于6.1e-5却保留下来；softmax及其反向通常用fp32",
         Reading(Verdict.MISLEADING, lambda: _is_lost(2 * _sd(64)), "d_k = 64", "d_k=64"), facts=(_smallest_half,),
-        on_page="0 16",
+        on_page="0 16", command="softlookup learn 2",
     ),
     AuditRow(
         "no-gradient", "3.1", "without the scale there is no gradient at all at these positions",
         "不缩放时这些位置上根本没有梯度", None, "", _no_gradient_at_all,
         "with more than two keys the best two are close together; gradients shrink, few vanish",
-        "键多于两个时，最好的两个相差不大；梯度变小，但很少消失",
+        "键多于两个时，最好的两个相差不大；梯度变小，但很少消失", command="softlookup learn 2",
     ),
     AuditRow(
         "variance-scaled", "3.1", "after the scale the variance is 1 at any width", "缩放后方差为1，与宽度无关",

@@ -75,6 +75,7 @@ SHAPES = (
         "Q、K、V为[B,H,T,d_k]，分数[B,H,T,T]，输出[B,T,D]", _MHA_CHAIN, "", lambda: _chain(_SIZES["H"]),
         "in this order; with fewer KV heads: {other}", "依此顺序；KV头更少时为{other}",
         Reading(Verdict.MHA_ONLY, lambda: _chain(_SIZES["Hkv"]), "2 KV heads", "2个KV头"),
+        command="softlookup learn 4",
     ),
     AuditRow(
         "shape-again", "10", "[B, H, T, d_k] to [B, H, T, T] and back", "[B,H,T,d_k]到[B,H,T,T]再回来", _MHA_CHAIN, "",

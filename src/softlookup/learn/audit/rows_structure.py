@@ -82,7 +82,7 @@ STRUCTURE = (
     AuditRow(
         "flash", "4.3", "FlashAttention saves memory and computes the same", "FlashAttention省显存，计算量不变", None,
         "", same_by_tiles, "forward; its backward pass computes the scores again, and what saves time is less traffic",
-        "指前向；反向要把分数再算一遍，省时间靠的是少搬数据",
+        "指前向；反向要把分数再算一遍，省时间靠的是少搬数据", command="softlookup learn 5",
     ),
     AuditRow(
         "permutation", "4.4", "shuffled tokens give shuffled outputs", "输入打乱，输出同样打乱", None, "",
@@ -101,7 +101,7 @@ STRUCTURE = (
     ),
     AuditRow(
         "rank-softmax", "4.5", "softmax changes the rank", "softmax会改变秩", None, "", softmax_changes_rank,
-        "here to the full rank T", "这里变成满秩T",
+        "here to the full rank T", "这里变成满秩T", command="softlookup learn 8",
     ),
     AuditRow(
         "rank-still", "4.5", "the weights stay bound by that structure", "权重仍受这个结构约束", "9", "", log_rank,
@@ -114,6 +114,7 @@ STRUCTURE = (
     AuditRow(
         "zeroed-late", "6", "zeroed after the softmax, rows no longer sum to 1", "softmax之后置零，行和不再为1", None,
         "", zeroed_afterwards, "what was hidden keeps its share", "被遮住的位置仍占着份额", on_page="0 1",
+        command="softlookup learn 3",
     ),
     AuditRow(
         "triangle", "8", "causal weights are lower triangular and rows sum to 1", "因果权重是下三角且行和为1", None,
@@ -125,6 +126,6 @@ STRUCTURE = (
         "triangle-finds", "8", "a non-zero upper triangle means a wrong mask or a wrong order",
         "上三角非零说明掩码位置或softmax顺序错了", None, "", wrong_triangle_shows,
         "a wrong order shows in the row sums only: {other}", "顺序错只在行和里露出来：{other}",
-        Reading(Verdict.MISLEADING, late_mask_shows, "late mask", "掩码过晚"), command="softlookup check fn",
+        Reading(Verdict.MISLEADING, late_mask_shows, "late mask", "掩码过晚"), command="softlookup learn 3",
     ),
 )  # fmt: skip

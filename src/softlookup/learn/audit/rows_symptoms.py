@@ -119,12 +119,12 @@ SYMPTOMS = (
         "unscaled-first", "8", "without the scale only the first token is looked at", "漏掉缩放后只盯着开头的token",
         None, "", _looks_at_first,
         "sharp rows pick some key, no particular one; a sink on the first token is another thing",
-        "行变尖锐后会盯住某个键，但不是固定某一个；首token上的汇是另一回事", command="softlookup learn 3",
+        "行变尖锐后会盯住某个键，但不是固定某一个；首token上的汇是另一回事", command="softlookup learn 11",
     ),
     AuditRow(
         "divided-uniform", "8", "divided by d_k, weights come near uniform", "误除以d_k，权重逼近均匀", None, "",
         _near_uniform, "of random queries and keys; trained ones can make up for it",
-        "指随机的query和key；训练可以补偿", command="softlookup learn 3",
+        "指随机的query和key；训练可以补偿", command="softlookup learn 2",
     ),
     AuditRow(
         "offset-far", "8", "a wrong offset of the cache is right for hundreds of tokens and wrong after thousands",
