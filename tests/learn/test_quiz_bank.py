@@ -24,7 +24,9 @@ def planted(question, **changes):
 
     def make(draw):
         sheet = question.make(draw)
-        return replace(sheet, **{name: change(sheet) if callable(change) else change for name, change in changes.items()})
+        return replace(
+            sheet, **{name: change(sheet) if callable(change) else change for name, change in changes.items()}
+        )
 
     return replace(question, make=make)
 

@@ -76,7 +76,10 @@ def learn(options: argparse.Namespace) -> ExitCode:
 
 def _check(options: argparse.Namespace) -> None:
     quiz, exercises = options.quiz is not None, options.exercises is not None
-    mode = next((name for name in _MODES if getattr(options, name) not in (None, False)), None)
+    # 0 is an option without its number
+    mode = next(
+        (name for name in _MODES if getattr(options, name) is not None and getattr(options, name) is not False), None
+    )
     if options.lesson is not None and mode:
         raise UsageError(f"a lesson and --{mode} were given", "use one of them")
     if options.lesson is not None and options.json:

@@ -143,7 +143,7 @@ def forget_progress() -> tuple[Path, ...]:
                 continue  # not written here
             path.unlink()
             gone.append(path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             raise SoftlookupError(f"{path} cannot be deleted ({_reason(error)})", "delete it by hand") from error

@@ -40,7 +40,7 @@ def _whole(numeral: str) -> float | None:
     for character in numeral:
         if character in _SMALL or character in _LARGE:
             number = _digits(digits) if digits else (0.0 if section or character in _LARGE else 1.0)
-            if number is None:
+            if number is None or (character in _LARGE and not (number or section or total)):
                 return None
             digits = ""
             if character in _SMALL:

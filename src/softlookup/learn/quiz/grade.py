@@ -14,7 +14,7 @@ Verdict = Literal["right", "wrong", "unreadable", "unanswered"]
 
 _PICK = Text("answer with one of the letters {letters}", "请用字母 {letters} 中的一个作答")
 _NUMBER = Text(
-    "not read as a number: write 1.05M, 1048576, 2^20, 6.7e7, 3/8 or 六千七百万",
+    "not read as a number: write 1.05M, 1048576, 2^20, 6.7e7 or 3/8",
     "没有读成一个数：可写 1.05M、1048576、2^20、6.7e7、3/8 或六千七百万",
 )
 _NUMBERS = Text("not read as {count} numbers: write [0.67, 0.33]", "没有读成 {count} 个数：可写 [0.67, 0.33]")
