@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import types
 
 import pytest
 
@@ -251,7 +252,7 @@ def test_every_word_is_in_both_languages_with_the_same_fields():
 
 
 def test_questions_for_teachers_have_the_key_only_when_asked(capsys):
-    plain = json_of(capsys, "--quiz", 55, "--seed", 3)
+    plain = json_of(capsys, "--quiz", len(QUESTIONS), "--seed", 3)
     assert plain["schema"] == 1
     assert [each["id"] for each in plain["questions"]] == [question.id for question in QUESTIONS]
     assert {each["kind"] for each in plain["questions"]} == {"choice", "number", "truth", "mistake"}
@@ -345,6 +346,36 @@ def test_an_open_answer_in_a_file_is_never_graded(capsys, monkeypatch):
     assert graded["score"] == {"right": 0, "asked": 7}
 
 
+# the audit
+
+
+@pytest.fixture
+def rows(monkeypatch):
+    """An audit of two rows in place of the real one, which computes for minutes."""
+    from softlookup.errors import UsageError
+
+    def audit_row(name):
+        if name not in ("one", "two"):
+            raise UsageError(f"the audit has no row {name!r}", "use one of its ids")
+        return name
+
+    audit, render = types.ModuleType("softlookup.learn.audit"), types.ModuleType("softlookup.learn.audit.render")
+    audit.audit_row, audit.audit_rows = audit_row, lambda: ("one", "two")
+    audit.audit_table = lambda language: f"| table | {language} |\x1b\n"
+    audit.row_as_dict = lambda row, language: {"id": row, "language": language}
+    render.row_text = lambda row, language: f"id: {row} ({language})\n"
+    monkeypatch.setitem(sys.modules, "softlookup.learn.audit", audit)
+    monkeypatch.setitem(sys.modules, "softlookup.learn.audit.render", render)
+
+
+def test_the_audit_is_printed_whole_or_by_row(rows, capsys):
+    assert out_of(capsys, "--audit").out == "| table | en |\\x1b\n"
+    assert out_of(capsys, "--audit", "two", "--lang", "zh").out == "id: two (zh)\n"
+    assert [row["id"] for row in json_of(capsys, "--audit")["rows"]] == ["one", "two"]
+    assert json_of(capsys, "--audit", "one")["rows"] == [{"id": "one", "language": "en"}]
+    assert "no row" in out_of(capsys, "--audit", "x\x1b", code=2).err
+
+
 # progress
 
 
@@ -383,11 +414,23 @@ def test_progress_that_cannot_be_kept_is_a_note(capsys, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("1", "--quiz"), ("1", "--json"), ("--seed", "1"), ("--answers", "-"), ("--quiz", "--key"), ("--lessons", "1"),
-     ("--again",), ("--quiz", "--seed", "-1"), ("--quiz", "--lessons", "a\x1b"), ("--quiz", "--lessons", "99"),
-     ("--exercises", "6"), ("--quiz", "4000"), ("--progress", "--seed", "1")],
+    [
+        ("1", "--quiz"),
+        ("1", "--json"),
+        ("--seed", "1"),
+        ("--answers", "-"),
+        ("--quiz", "--key"),
+        ("--lessons", "1"),
+        ("--again",),
+        ("--quiz", "--seed", "-1"),
+        ("--quiz", "--lessons", "a\x1b"),
+        ("--quiz", "--lessons", "99"),
+        ("--exercises", "6"),
+        ("--quiz", "4000"),
+        ("--progress", "--seed", "1"),
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_options_that_do_not_go_together_are_usage_errors(capsys, arguments):
     error = out_of(capsys, *arguments, code=2).err
     assert error.startswith("softlookup: error: ")
@@ -405,14 +448,22 @@ def test_wrong_options_are_refused_by_the_parser(capsys, arguments):
 
 @pytest.mark.parametrize(
     ("arguments", "heavy"),
-    [(("--help",), False), ((), False), (("--json",), False), (("--progress",), False), (("--quiz", "3", "--json"), False),
-     (("--exercises", "--json"), False), (("--quiz", "3", "--json", "--key", "--lessons", "1"), True)],
-)  # fmt: skip
+    [
+        (("--help",), False),
+        ((), False),
+        (("--json",), False),
+        (("--progress",), False),
+        (("--quiz", "3", "--json"), False),
+        (("--exercises", "--json"), False),
+        (("--quiz", "3", "--json", "--key", "--lessons", "1"), True),
+    ],
+)
 def test_what_asks_and_lists_loads_no_torch(arguments, heavy):
     """The last case is the planted one: explanations compute, so they do."""
     code = (
         "import sys\nfrom softlookup.cli import main\ntry:\n    code = main(sys.argv[1:])\n"
-        "except SystemExit as stop:\n    code = stop.code\nsys.stderr.write(str('torch' in sys.modules))\nsys.exit(code)"
+        "except SystemExit as stop:\n    code = stop.code\nsys.stderr.write(str('torch' in sys.modules))\n"
+        "sys.exit(code)"
     )
     command = [sys.executable, "-c", code, "learn", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

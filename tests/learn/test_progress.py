@@ -39,9 +39,12 @@ def test_the_file_is_private_and_holds_numbers_and_ids_alone(state):
     assert stat.S_IMODE(progress_file().stat().st_mode) == 0o600
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
     assert json.loads(progress_file().read_text()) == {
-        "schema": 1, "lessons_done": [1, 3], "quiz": {"2": {"best": 1.0, "last": 0.5}},
-        "exercises": {"4": {"best": 0.75, "last": 0.75}}, "wrong": ["mask-late"],
-    }  # fmt: skip
+        "schema": 1,
+        "lessons_done": [1, 3],
+        "quiz": {"2": {"best": 1.0, "last": 0.5}},
+        "exercises": {"4": {"best": 0.75, "last": 0.75}},
+        "wrong": ["mask-late"],
+    }
 
 
 def test_scores_keep_the_best_and_the_last():
@@ -62,17 +65,30 @@ def good():
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"no json", b"[]", b"null", b"\xff\xfe", b"[" * 5000, b'{"schema": 1}',
-        json.dumps(good() | {"schema": 2}).encode(), json.dumps(good() | {"schema": True}).encode(),
-        json.dumps(good() | {"name": "Ada"}).encode(), json.dumps(good() | {"lessons_done": ["1"]}).encode(),
-        json.dumps(good() | {"lessons_done": [True]}).encode(), json.dumps(good() | {"lessons_done": 1}).encode(),
-        json.dumps(good() | {"wrong": ["\x1b[2J"]}).encode(), json.dumps(good() | {"wrong": [1]}).encode(),
-        json.dumps(good() | {"quiz": {"2": {"best": 2, "last": 0}}}).encode(), json.dumps(good() | {"quiz": []}).encode(),
+        b"",
+        b"no json",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 5000,
+        b'{"schema": 1}',
+        json.dumps(good() | {"schema": 2}).encode(),
+        json.dumps(good() | {"schema": True}).encode(),
+        json.dumps(good() | {"name": "Ada"}).encode(),
+        json.dumps(good() | {"lessons_done": ["1"]}).encode(),
+        json.dumps(good() | {"lessons_done": [True]}).encode(),
+        json.dumps(good() | {"lessons_done": 1}).encode(),
+        json.dumps(good() | {"wrong": ["\x1b[2J"]}).encode(),
+        json.dumps(good() | {"wrong": [1]}).encode(),
+        json.dumps(good() | {"quiz": {"2": {"best": 2, "last": 0}}}).encode(),
+        json.dumps(good() | {"quiz": []}).encode(),
         json.dumps(good() | {"quiz": {"2": {"best": float("nan"), "last": 0}}}).encode(),
         json.dumps(good() | {"quiz": {"x": {"best": 1, "last": 0}}}).encode(),
-        json.dumps(good() | {"quiz": {"2": {"best": 1}}}).encode(), b" " * ((1 << 20) + 1), b"9" * 10_000,
+        json.dumps(good() | {"quiz": {"2": {"best": 1}}}).encode(),
+        b" " * ((1 << 20) + 1),
+        b"9" * 10_000,
     ],
-)  # fmt: skip
+)
 def test_a_damaged_or_foreign_file_is_moved_aside(state, content):
     state.mkdir()
     progress_file().write_bytes(content)

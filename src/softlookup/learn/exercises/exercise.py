@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from softlookup.learn.quiz.explain import Explanation, explain
 from softlookup.learn.quiz.question import Asked, Draw, Language, Sheet, Text
-from softlookup.learn.quiz.topics import COST, HEADS, LOOKUP, MASKS
+from softlookup.learn.quiz.topics import COST, LOOKUP, MASKS, RANK, SHAPES
 
 # the lesson that prepares each exercise
-_LESSONS = {1: LOOKUP, 2: COST, 3: LOOKUP, 4: MASKS, 5: HEADS}
+_LESSONS = {1: LOOKUP, 2: COST, 3: SHAPES, 4: MASKS, 5: RANK}
 
 
 @dataclass(frozen=True, slots=True)

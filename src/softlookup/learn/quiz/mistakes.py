@@ -100,10 +100,10 @@ def mistake_sheet(draw: Draw, kinds: Sequence[str]) -> Sheet:
     kind, shown = options[0], [[round(w, 2) for w in row] for row in plain_weights(options[0], query, key)]
     return Sheet(
         Text(
-            f"A causal head, d_k = {len(query[0])}, query {rows}, key {columns}. Its weights came out as below "
-            "(row: query, column: key). What went wrong?",
-            f"一个因果注意力头，d_k = {len(query[0])}，query 为 {rows}，key 为 {columns}。它算出的权重如下"
-            "（行：query，列：key）。错在哪里？",
+            f"A causal head, d_k = {len(query[0])}, query {rows}, key {columns}. Its weights came out as below (row: "
+            "query, column: key). What went wrong?",
+            f"一个因果注意力头，d_k = {len(query[0])}，query 为 {rows}，key 为 {columns}。它算出的权重如下（行："
+            "query，列：key）。错在哪里？",
         ),
         "from softlookup.learn.quiz.mistakes import find_mistake, lookup_weights\n"
         f"query, key = {query}, {key}\nshown = {shown}\nkinds = {sorted(kinds)}\n"

@@ -5,13 +5,13 @@ from __future__ import annotations
 LOOKUP = 1
 SCALE = 2
 MASKS = 3
-HEADS = 4
+SHAPES = 4
 TILES = 5
 COST = 6
 CACHE = 7
-POSITIONS = 8
-FAULTS = 9
-EVIDENCE = 10
-ACCOUNT = 11
+RANK = 8
+SCORING = 9
+READING = 10
+WRONG = 11
 
 LESSONS = tuple(range(1, 12))

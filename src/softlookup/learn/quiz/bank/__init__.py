@@ -12,17 +12,13 @@ from softlookup.learn.quiz.bank import (
     lookup,
     masks,
     positions,
+    rank,
     scale,
+    scoring,
     tiles,
 )
 
+_PARTS = (lookup, scale, masks, heads, tiles, cost, account, cache, positions, rank, scoring, evidence, faults)
 QUESTIONS = tuple(
-    sorted(
-        (
-            question
-            for part in (lookup, scale, masks, heads, tiles, cost, cache, positions, faults, evidence, account)
-            for question in part.QUESTIONS
-        ),
-        key=lambda question: question.lesson,
-    )
+    sorted((question for part in _PARTS for question in part.QUESTIONS), key=lambda question: question.lesson)
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from softlookup.learn.quiz.question import Draw, Question, Sheet, Text, false_because, true_because
-from softlookup.learn.quiz.topics import ACCOUNT
+from softlookup.learn.quiz.topics import COST
 
 _LINES = "from softlookup.cost.course import course_account\nlines = {line.what: line for line in course_account()}\n"
 
@@ -12,8 +12,8 @@ def _both_products(draw: Draw) -> Sheet:
     tokens, width = draw.choice((2048, 4096, 8192)), draw.choice((2048, 4096))
     return Sheet(
         Text(
-            f"T = {tokens}, d = {width}, full square: someone writes T^2 d as the FLOPs of Q K^T and A V. "
-            "By what factor is that too small?",
+            f"T = {tokens}, d = {width}, full square: someone writes T^2 d as the FLOPs of Q K^T and A V. By what "
+            "factor is that too small?",
             f"T = {tokens}，d = {width}，按完整方阵：有人把 Q K^T 与 A V 的 FLOPs 写成 T²d。少算了多少倍？",
         ),
         "from softlookup.cost.flops import attention_flops\nfrom softlookup.learn.quiz.shapes import decoder\n"
@@ -33,11 +33,10 @@ def _on_one_card(draw: Draw) -> Sheet:
     each = 2 * 24 * kv_heads * 128 * 131_072 * size
     return Sheet(
         Text(
-            "24 layers, d_k = 128, 131,072 tokens per contract. Weights, activations and graphs leave 57 GiB "
-            "of an 80 GB "
-            f"card. How many contracts fit at once with {kv_heads} key/value heads in {storage}?",
-            "24 层，d_k = 128，每份合同 131,072 个 token。80 GB 的卡扣掉权重、激活与计算图后还剩 57 GiB。"
-            f"{kv_heads} 个 key/value 头、{storage} 时，同时能放几份合同？",
+            "24 layers, d_k = 128, 131,072 tokens per contract. Weights, activations and graphs leave 57 GiB of an "
+            f"80 GB card. How many contracts fit at once with {kv_heads} key/value heads in {storage}?",
+            f"24 层，d_k = 128，每份合同 131,072 个 token。80 GB 的卡扣掉权重、激活与计算图后还剩 57 GiB。{kv_heads} "
+            f"个 key/value 头、{storage} 时，同时能放几份合同？",
         ),
         "from softlookup.cost.course import requests_on_80_gb\nfrom softlookup.cost.kv_cache import KVDtypes\n"
         f"answer = int(requests_on_80_gb({kv_heads}{types}))",
@@ -54,18 +53,18 @@ def _lucky(draw: Draw) -> Sheet:
     tokens = draw.choice((32_768, 65_536, 131_072))
     return Sheet(
         Text(
-            "The course page puts its prefill at 8 s on 1000 TFLOP/s, and an H100 would need about that. "
-            f"Claim: so a prefill of {tokens:,} tokens may be counted with T^2 pairs and the full peak.",
-            "课程页按 1000 TFLOP/s 估出预填充 8 秒，H100 实际上也差不多。"
-            f"判断：所以 {tokens:,} 个 token 的预填充可以按 T² 对和满峰值来算。",
+            "The course page puts its prefill at 8 s on 1000 TFLOP/s, and an H100 would need about that. Claim: so a "
+            f"prefill of {tokens:,} tokens may be counted with T^2 pairs and the full peak.",
+            f"课程页按 1000 TFLOP/s 估出预填充 8 秒，H100 实际上也差不多。判断：所以 {tokens:,} 个 token "
+            "的预填充可以按 T² 对和满峰值来算。",
         ),
         "from softlookup.cost.flops import seen_keys\nfrom softlookup.cost.devices import find_device\n"
         'from softlookup.cost.efficiency import efficiency_of\nh100 = find_device("H100")\n'
         f"pairs = {tokens}**2 / seen_keys({tokens}, 0)\nshare = efficiency_of(h100).attention\n"
         "print(pairs, share)\nanswer = pairs < 1.5 and share > 0.9",
         Text(
-            "The claim is {answer}: twice too many pairs and a rate almost twice too high cancel here and "
-            "nowhere else.",
+            "The claim is {answer}: twice too many pairs and a rate almost twice too high cancel here and nowhere "
+            "else.",
             "这个说法是 {answer}：对数多算近一倍，速率也高估近一倍，只是在这里碰巧抵消。",
         ),
         right=False,
@@ -101,8 +100,8 @@ def _forgotten(draw: Draw) -> Sheet:
 
 
 QUESTIONS = (
-    Question("account-products", ACCOUNT, "number", _both_products),
-    Question("account-contracts", ACCOUNT, "number", _on_one_card),
-    Question("account-luck", ACCOUNT, "truth", _lucky),
-    Question("account-forgotten", ACCOUNT, "choice", _forgotten),
+    Question("account-products", COST, "number", _both_products),
+    Question("account-contracts", COST, "number", _on_one_card),
+    Question("account-luck", COST, "truth", _lucky),
+    Question("account-forgotten", COST, "choice", _forgotten),
 )

@@ -12,8 +12,8 @@ def _per_token(draw: Draw) -> Sheet:
     layers, kv_heads, width = draw.choice((24, 30, 32, 48)), draw.choice((2, 3, 4, 8)), draw.choice((64, 128))
     return Sheet(
         Text(
-            f"{layers} layers, {kv_heads} key/value heads, d_k = {width}, bf16: how many bytes of cache does "
-            "one token take?",
+            f"{layers} layers, {kv_heads} key/value heads, d_k = {width}, bf16: how many bytes of cache does one "
+            "token take?",
             f"{layers} 层，{kv_heads} 个 key/value 头，d_k = {width}，bf16：一个 token 占多少字节缓存？",
         ),
         "from softlookup.cost.kv_cache import kv_bytes_per_token\nfrom softlookup.learn.quiz.shapes import decoder\n"
@@ -50,11 +50,10 @@ def _shrink(draw: Draw) -> Sheet:
     group, storage, size = draw.choice((2, 4, 8)), *draw.choice((("bf16", 2), ("fp8", 1)))
     return Sheet(
         Text(
-            f"A model of 32 query heads goes from 32 key/value heads in bf16 to {32 // group} in {storage}. "
-            "By what factor does its cache shrink?",
+            f"A model of 32 query heads goes from 32 key/value heads in bf16 to {32 // group} in {storage}. By what "
+            "factor does its cache shrink?",
             f"一个有 32 个 query 头的模型，从 32 个 key/value 头、bf16 改为 {32 // group} 个、{storage}。"
-            "缓存缩小为原来的几分之一"
-            "（答缩小的倍数）？",
+            "缓存缩小为原来的几分之一（答缩小的倍数）？",
         ),
         f"from softlookup.cost.kv_cache import KVDtypes\n{_KV}before = kv_bytes(decoder(24, 32, 32, 128), 1024)\n"
         f"after = kv_bytes(decoder(24, 32, {32 // group}, 128), 1024, KVDtypes({storage!r}, {storage!r}))\n"
@@ -71,8 +70,8 @@ def _milliseconds(draw: Draw) -> Sheet:
     weights, cache, rate = draw.choice((2, 8, 12, 16)), draw.choice((5, 13, 26, 50)), draw.choice((1, 2, 4))
     return Sheet(
         Text(
-            f"A decoded token reads {weights} GB of weights and a cache of {cache} GB at {rate} TB/s. "
-            "How many milliseconds at least?",
+            f"A decoded token reads {weights} GB of weights and a cache of {cache} GB at {rate} TB/s. How many "
+            "milliseconds at least?",
             f"解码一个 token 要读 {weights} GB 权重和 {cache} GB 缓存，带宽 {rate} TB/s。至少多少毫秒？",
         ),
         "from softlookup.cost.seconds import DecodeTraffic\n"
@@ -91,19 +90,17 @@ def _intensity(draw: Draw) -> Sheet:
     kv_heads, group, tokens = draw.choice((2, 4, 8)), draw.choice((1, 2, 4, 8)), draw.choice((4096, 32_768))
     return Sheet(
         Text(
-            f"{kv_heads * group} query heads, {kv_heads} key/value heads, bf16 cache of {tokens:,} tokens: how "
-            "many FLOPs does "
-            "the attention of one decoded token do per byte of cache?",
-            f"{kv_heads * group} 个 query 头，{kv_heads} 个 key/value 头，bf16 缓存 {tokens:,} 个 token："
-            "解码一个 token，"
-            "注意力对缓存的每个字节做多少 FLOPs？",
+            f"{kv_heads * group} query heads, {kv_heads} key/value heads, bf16 cache of {tokens:,} tokens: how many "
+            "FLOPs does the attention of one decoded token do per byte of cache?",
+            f"{kv_heads * group} 个 query 头，{kv_heads} 个 key/value 头，bf16 缓存 {tokens:,} 个 token：解码一个 "
+            "token，注意力对缓存的每个字节做多少 FLOPs？",
         ),
         f"from softlookup.cost.flops import attention_flops\n{_KV}shape = decoder(1, {kv_heads * group}, "
         f"{kv_heads}, 128)\n"
         f"answer = attention_flops(shape.layers[0], 1, {tokens - 1}) / kv_bytes(shape, {tokens})",
         Text(
-            "4 FLOPs per query head and pair of 2-byte numbers (key, value): H / Hkv = {answer}. Accelerators "
-            "need hundreds.",
+            "4 FLOPs per query head and pair of 2-byte numbers (key, value): H / Hkv = {answer}. Accelerators need "
+            "hundreds.",
             "每个 query 头对一对（key、value）各 2 字节的数做 4 FLOPs：H / Hkv = {answer}。加速器要几百才能吃满算力。",
         ),
         right=float(group),
@@ -114,8 +111,8 @@ def _same_result(draw: Draw) -> Sheet:
     tokens = draw.randint(5, 12)
     return Sheet(
         Text(
-            f"Claim: reading {tokens} tokens one by one through a KV cache gives other outputs than reading "
-            "them at once.",
+            f"Claim: reading {tokens} tokens one by one through a KV cache gives other outputs than reading them at "
+            "once.",
             f"判断：用 KV 缓存把 {tokens} 个 token 逐个读入，得到的输出与一次读完不同。",
         ),
         "import torch\nfrom softlookup.attention import KVCache, attention\nfrom softlookup.learn.quiz.small "
@@ -130,8 +127,8 @@ def _same_result(draw: Draw) -> Sheet:
         "whole = attention(query, key, value, causal=True).output\n"
         "answer = bool((torch.cat(rows, dim=2) - whole).abs().max() > 1e-9)",
         Text(
-            "The claim is {answer}: keys and values of earlier tokens do not depend on later ones, so they "
-            "can be kept.",
+            "The claim is {answer}: keys and values of earlier tokens do not depend on later ones, so they can be "
+            "kept.",
             "这个说法是 {answer}：前面 token 的 key 和 value 不依赖后面的 token，所以可以留着用。",
         ),
         right=False,

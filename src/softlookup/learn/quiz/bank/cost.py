@@ -67,9 +67,8 @@ def _linear_layers(draw: Draw) -> Sheet:
     width = heads * 128
     return Sheet(
         Text(
-            f"{layers} layers, D = {width}: Q, K, V and output are D x D, the FFN two D x 4D matrices. How "
-            "many FLOPs do "
-            f"these products take for {tokens:,} tokens?",
+            f"{layers} layers, D = {width}: Q, K, V and output are D x D, the FFN two D x 4D matrices. How many "
+            f"FLOPs do these products take for {tokens:,} tokens?",
             f"{layers} 层，D = {width}：Q、K、V、输出各为 D × D，FFN 是两个 D × 4D 矩阵。处理 {tokens:,} 个 token，"
             "这些矩阵乘法要多少 FLOPs？",
         ),
@@ -89,20 +88,18 @@ def _crossover(draw: Draw) -> Sheet:
     heads, head_dim = draw.choice((8, 12, 16, 32)), draw.choice((64, 128))
     return Sheet(
         Text(
-            f"D = {heads * head_dim}, {heads} heads, 12 D^2 weights per layer. At which length does causal "
-            "attention cost as "
-            "much as the products with weights?",
+            f"D = {heads * head_dim}, {heads} heads, 12 D^2 weights per layer. At which length does causal attention "
+            "cost as much as the products with weights?",
             f"D = {heads * head_dim}，{heads} 个头，每层 12 D² 个权重。序列多长时，"
             "因果注意力的开销等于权重矩阵乘法的开销？",
         ),
         f"from softlookup.cost.flops import crossover_tokens\n{_DECODER}"
         f"answer = crossover_tokens(decoder(24, {heads}, {heads}, {head_dim}))",
         Text(
-            "24 D^2 per token against 2 D per token and token of length: at {answer} tokens, 12 D. Below it "
-            "the model is "
-            "linear in T for most of its cost.",
-            "每个 token 24 D²，对比每个 token 每单位长度 2 D：在 {answer} 个 token 处相等，即 12 D。"
-            "更短时开销大体随 T 线性增长。",
+            "24 D^2 per token against 2 D per token and token of length: at {answer} tokens, 12 D. Below it the "
+            "model is linear in T for most of its cost.",
+            "每个 token 24 D²，对比每个 token 每单位长度 2 D：在 {answer} 个 token 处相等，即 12 D。更短时开销大体随 "
+            "T 线性增长。",
         ),
         right=12 * heads * head_dim,
     )

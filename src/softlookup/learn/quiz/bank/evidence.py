@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from softlookup.learn.quiz.question import Draw, Question, Sheet, Text, false_because, true_because
-from softlookup.learn.quiz.topics import EVIDENCE
+from softlookup.learn.quiz.topics import READING
 
 _ROW = "from softlookup.learn.quiz.small import row_statistics\n"
 
@@ -47,8 +47,8 @@ def _two_over_t(draw: Draw) -> Sheet:
     keys = draw.choice((200, 500, 2000))
     return Sheet(
         Text(
-            f"Claim: over {keys} keys, a query whose scores are pure noise of variance 1 has its largest weight below "
-            f"2/{keys}, so 'largest weight below 2/T' finds it.",
+            f"Claim: over {keys} keys, a query whose scores are pure noise of variance 1 has its largest weight "
+            f"below 2/{keys}, so 'largest weight below 2/T' finds it.",
             f"判断：对 {keys} 个 key，如果分数只是方差为 1 的噪声，那么最大权重低于 2/{keys}，所以“最大权重低于 "
             "2/T”能识别它。",
         ),
@@ -76,10 +76,10 @@ def _retrieval_share(draw: Draw) -> Sheet:
     parts, chunk, tokens = draw.choice((4, 8)), draw.choice((1024, 2048)), draw.choice((32_768, 65_536))
     return Sheet(
         Text(
-            f"Instead of {tokens:,} tokens the model reads {parts} retrieved chunks of {chunk:,} as one prompt. "
-            "By what factor do the attention FLOPs shrink?",
-            f"不读全部 {tokens:,} 个 token，而是把检索出的 {parts} 个 {chunk:,} token 的块拼成一个提示来读。"
-            "注意力的 FLOPs 缩小多少倍？",
+            f"Instead of {tokens:,} tokens the model reads {parts} retrieved chunks of {chunk:,} as one prompt. By "
+            "what factor do the attention FLOPs shrink?",
+            f"不读全部 {tokens:,} 个 token，而是把检索出的 {parts} 个 {chunk:,} token 的块拼成一个提示来读。注意力的 "
+            "FLOPs 缩小多少倍？",
         ),
         f"from softlookup.cost.flops import seen_keys\nanswer = seen_keys({tokens}, 0) / seen_keys({parts * chunk}, 0)",
         Text(
@@ -95,8 +95,7 @@ def _not_fed(draw: Draw) -> Sheet:
     return Sheet(
         Text(
             f"The truth stands in clause {clause}. The retrieved context does not contain it, and the answer is "
-            "wrong. What "
-            "can the attention weights of this run say about the cause?",
+            "wrong. What can the attention weights of this run say about the cause?",
             f"正确内容在第 {clause} 条，检索出的上下文里没有它，回答错了。这次运行的注意力权重能说明原因吗？",
         ),
         "from softlookup.learn.quiz.small import draw, output\n"
@@ -120,9 +119,9 @@ def _not_fed(draw: Draw) -> Sheet:
 
 
 QUESTIONS = (
-    Question("evidence-entropy", EVIDENCE, "number", _entropy),
-    Question("evidence-sink", EVIDENCE, "number", _sink),
-    Question("evidence-two-over-t", EVIDENCE, "truth", _two_over_t),
-    Question("evidence-retrieval", EVIDENCE, "number", _retrieval_share),
-    Question("evidence-not-fed", EVIDENCE, "choice", _not_fed),
+    Question("evidence-entropy", READING, "number", _entropy),
+    Question("evidence-sink", READING, "number", _sink),
+    Question("evidence-two-over-t", READING, "truth", _two_over_t),
+    Question("evidence-retrieval", READING, "number", _retrieval_share),
+    Question("evidence-not-fed", READING, "choice", _not_fed),
 )

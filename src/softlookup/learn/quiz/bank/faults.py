@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from softlookup.learn.quiz.mistakes import mistake_sheet
 from softlookup.learn.quiz.question import Draw, Question, Sheet, Text, false_because, true_because
-from softlookup.learn.quiz.topics import FAULTS
+from softlookup.learn.quiz.topics import WRONG
 
 
 def _row_sums(draw: Draw) -> Sheet:
@@ -38,9 +38,8 @@ def _future(draw: Draw) -> Sheet:
     row = draw.randint(1, tokens - 1)
     return Sheet(
         Text(
-            f"You may run a causal attention of {tokens} tokens twice. Which change of the inputs tells "
-            f"whether row {row} "
-            "looks ahead?",
+            f"You may run a causal attention of {tokens} tokens twice. Which change of the inputs tells whether row "
+            f"{row} looks ahead?",
             f"你可以把一个 {tokens} 个 token 的因果注意力运行两次。改动哪个输入，能看出第 {row} 行有没有偷看未来？",
         ),
         "from softlookup.attention import attention\nfrom softlookup.learn.quiz.small import draw\n"
@@ -50,8 +49,8 @@ def _future(draw: Draw) -> Sheet:
         "causal=causal)\n"
         f"           .output)[0, 0, {row - 1}].abs().max().item() for causal in (True, False)]",
         Text(
-            "Change of that row with a right mask, and with none: {answer}. What a right row cannot see "
-            "cannot move it.",
+            "Change of that row with a right mask, and with none: {answer}. What a right row cannot see cannot move "
+            "it.",
             "掩码正确与没有掩码时，该行的变化依次为 {answer}。正确的行看不见的东西动不了它。",
         ),
         options=(
@@ -76,9 +75,8 @@ def _shifted(draw: Draw) -> Sheet:
         f"other = row_weights([score + {constant} for score in scores])\n"
         "answer = max(abs(a - b) for a, b in zip(one, other)) > 1e-9",
         Text(
-            "The claim is {answer}: softmax sees differences only. A checker uses this: outputs must stay, "
-            "or softmax is "
-            "not stable.",
+            "The claim is {answer}: softmax sees differences only. A checker uses this: outputs must stay, or "
+            "softmax is not stable.",
             "这个说法是 {answer}：softmax 只看差值。检查程序正是利用这一点：输出必须不变，否则 softmax 不稳定。",
         ),
         right=False,
@@ -100,9 +98,9 @@ def _any_mistake(draw: Draw) -> Sheet:
 
 
 QUESTIONS = (
-    Question("faults-row-sums", FAULTS, "truth", _row_sums),
-    Question("faults-future", FAULTS, "choice", _future),
-    Question("faults-shift", FAULTS, "truth", _shifted),
-    Question("faults-mistake", FAULTS, "mistake", _mistake),
-    Question("faults-mistake-mixed", FAULTS, "mistake", _any_mistake),
+    Question("faults-row-sums", WRONG, "truth", _row_sums),
+    Question("faults-future", WRONG, "choice", _future),
+    Question("faults-shift", WRONG, "truth", _shifted),
+    Question("faults-mistake", WRONG, "mistake", _mistake),
+    Question("faults-mistake-mixed", WRONG, "mistake", _any_mistake),
 )

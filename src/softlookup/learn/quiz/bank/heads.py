@@ -1,9 +1,9 @@
-"""Questions about several heads: shapes, shared keys, weights of the projections, rank."""
+"""Questions about several heads: shapes, shared keys, and weights of the projections."""
 
 from __future__ import annotations
 
-from softlookup.learn.quiz.question import Draw, Question, Sheet, Text, false_because, true_because
-from softlookup.learn.quiz.topics import HEADS
+from softlookup.learn.quiz.question import Draw, Question, Sheet, Text
+from softlookup.learn.quiz.topics import SHAPES
 
 
 def _shape(draw: Draw) -> Sheet:
@@ -32,9 +32,8 @@ def _which_key_head(draw: Draw) -> Sheet:
         Text(
             f"{kv_heads * group} query heads share {kv_heads} key/value heads (GQA). Which key head does query head "
             f"{head} read? Both are counted from 0.",
-            f"{kv_heads * group} 个 query 头共用 {kv_heads} 个 key/value 头（GQA）。第 {head} 个 query "
-            "头读第几个 key 头？"
-            "都从 0 数起。",
+            f"{kv_heads * group} 个 query 头共用 {kv_heads} 个 key/value 头（GQA）。第 {head} 个 query 头读第几个 "
+            "key 头？都从 0 数起。",
         ),
         "import torch\nfrom softlookup.attention import attention\n"
         f"query, key = torch.zeros(1, {kv_heads * group}, 1, 2), torch.zeros(1, {kv_heads}, 3, 2)\n"
@@ -53,8 +52,8 @@ def _projections(draw: Draw) -> Sheet:
     kv_heads = draw.choice((1, 2, 4, 8, 16, 32))
     return Sheet(
         Text(
-            f"D = 4096, 32 query heads of width 128, {kv_heads} key/value head(s): how many weights do the Q, K, V and "
-            "output projections of one layer have?",
+            f"D = 4096, 32 query heads of width 128, {kv_heads} key/value head(s): how many weights do the Q, K, V "
+            "and output projections of one layer have?",
             f"D = 4096，32 个 query 头，宽 128，{kv_heads} 个 key/value 头：一层的 Q、K、V 和输出投影共有多少权重？",
         ),
         "from softlookup.cost.course_shapes import course_shape\n"
@@ -67,59 +66,8 @@ def _projections(draw: Draw) -> Sheet:
     )
 
 
-def _rank(draw: Draw) -> Sheet:
-    tokens, width = draw.choice((4, 6, 24, 48)), draw.choice((3, 8, 16))
-    return Sheet(
-        Text(
-            f"T = {tokens}, d_k = {width}: what rank has the matrix Q K^T at most?",
-            f"T = {tokens}，d_k = {width}：矩阵 Q K^T 的秩最大是多少？",
-        ),
-        "import torch\nfrom softlookup.attention.impl.reference import unscaled_scores\n"
-        "from softlookup.attention.inputs import check_inputs\nfrom softlookup.learn.quiz.small import draw\n"
-        f"query, key = draw(1, 1, {tokens}, {width}), draw(1, 1, {tokens}, {width}, seed=1)\n"
-        "scores = unscaled_scores(check_inputs(query, key, key))[0, 0]\n"
-        "answer = torch.linalg.matrix_rank(scores).item()",
-        Text(
-            "min(T, d_k); drawn queries and keys reach it: {answer}.",
-            "min(T, d_k)；随机的 query 和 key 达到了它：{answer}。",
-        ),
-        right=min(tokens, width),
-        tolerance=0,
-    )
-
-
-def _rank_of_weights(draw: Draw) -> Sheet:
-    tokens, width = draw.choice((10, 12, 16)), draw.choice((2, 3))
-    return Sheet(
-        Text(
-            f"Claim: with d_k = {width} and T = {tokens} the weights after softmax have rank {width} at most.",
-            f"判断：d_k = {width}、T = {tokens} 时，softmax 之后的权重矩阵的秩不超过 {width}。",
-        ),
-        "import torch\nfrom softlookup.learn.quiz.small import draw, weights\n"
-        f"found = weights(draw({tokens}, {width}).tolist(), draw({tokens}, {width}, seed=1).tolist(), causal=True)\n"
-        "rank = torch.linalg.matrix_rank(torch.tensor(found, dtype=torch.float64)).item()\n"
-        f"print(rank)\nanswer = rank <= {width}",
-        Text(
-            f"The claim is {{answer}}: scores have rank {width}, softmax is not linear, and a causal matrix "
-            "of weights is "
-            f"triangular with a positive diagonal, hence of rank {tokens}.",
-            f"这个说法是 {{answer}}：分数的秩是 {width}，但 softmax 不是线性的；因果权重矩阵是对角线为正的三角阵，"
-            f"秩为 {tokens}。",
-        ),
-        right=False,
-        options=(
-            false_because("softmax is not linear and raises the rank", "softmax 不是线性的，会抬高秩"),
-            false_because("the rank of scores is T already", "分数的秩本来就是 T"),
-            true_because("softmax acts on rows and keeps the rank", "softmax 按行进行，秩不变"),
-            true_because("every head has rank d_k by construction", "每个头的秩天生就是 d_k"),
-        ),
-    )
-
-
 QUESTIONS = (
-    Question("heads-shape", HEADS, "choice", _shape),
-    Question("heads-shared-keys", HEADS, "number", _which_key_head),
-    Question("heads-projections", HEADS, "number", _projections),
-    Question("heads-rank", HEADS, "number", _rank),
-    Question("heads-rank-weights", HEADS, "truth", _rank_of_weights),
+    Question("heads-shape", SHAPES, "choice", _shape),
+    Question("heads-shared-keys", SHAPES, "number", _which_key_head),
+    Question("heads-projections", SHAPES, "number", _projections),
 )

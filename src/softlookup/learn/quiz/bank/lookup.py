@@ -104,8 +104,8 @@ def _convex(draw: Draw) -> Sheet:
         f"{_SMALL} output\nreads = [output([[s]], [[1.0], [-1.0]], [[{low}.0], [{high}.0]], scale=1.0)[0][0]\n"
         f"         for s in (-1000.0, -5.0, 0.0, 5.0, 1000.0)]\nanswer = max(reads) > {high}\nprint(reads)",
         Text(
-            f"The claim is {{answer}}: weights are not negative and sum to 1, so what is read stays in "
-            f"[{low}, {high}].",
+            f"The claim is {{answer}}: weights are not negative and sum to 1, so what is read stays in [{low}, "
+            f"{high}].",
             f"这个说法是 {{answer}}：权重非负且和为 1，读出的数总在 [{low}, {high}] 之内。",
         ),
         right=False,

@@ -31,14 +31,14 @@ def _masked_late(draw: Draw) -> Sheet:
     row = draw.randint(1, tokens - 1)
     return Sheet(
         Text(
-            f"{tokens} tokens, all scores equal. Later keys are set to zero only after softmax. "
-            f"What does row {row} (counted from 1) sum to?",
+            f"{tokens} tokens, all scores equal. Later keys are set to zero only after softmax. What does row {row} "
+            "(counted from 1) sum to?",
             f"{tokens} 个 token，分数全部相等。softmax 之后才把未来的 key 置零。第 {row} 行（从 1 数起）之和是多少？",
         ),
         f"from softlookup.learn.quiz.small import row_weights\nanswer = sum(row_weights([0.0] * {tokens})[:{row}])",
         Text(
-            "Softmax spread the weight over all keys first; what is left of it is {answer}, not 1. "
-            "The mask belongs before softmax.",
+            "Softmax spread the weight over all keys first; what is left of it is {answer}, not 1. The mask belongs "
+            "before softmax.",
             "softmax 先把权重分给了所有 key，剩下的只有 {answer}，不是 1。掩码要放在 softmax 之前。",
         ),
         right=row / tokens,
@@ -49,16 +49,16 @@ def _window(draw: Draw) -> Sheet:
     tokens, window = draw.choice((10, 12, 20, 100)), draw.choice((2, 3, 4, 8))
     return Sheet(
         Text(
-            f"Causal with a sliding window of {window} keys, the query's own included, {tokens} tokens: "
-            "how many visible pairs? (exactly)",
+            f"Causal with a sliding window of {window} keys, the query's own included, {tokens} tokens: how many "
+            "visible pairs? (exactly)",
             f"因果掩码加滑动窗口，窗口 {window} 个 key（含自己），共 {tokens} 个 token：可见的对有多少？（要准确数）",
         ),
         f"{_SEEN}answer = seen_keys({tokens}, 0, window={window})",
         Text(
-            f"The first {window} queries see 1 to {window} keys, every later one {window}: {{answer}}. "
-            "From there on the cost is linear in T.",
-            f"前 {window} 个 query 依次看 1 到 {window} 个 key，之后每个看 {window} 个：{{answer}}。此后开销随 "
-            "T 线性增长。",
+            f"The first {window} queries see 1 to {window} keys, every later one {window}: {{answer}}. From there on "
+            "the cost is linear in T.",
+            f"前 {window} 个 query 依次看 1 到 {window} 个 key，之后每个看 {window} 个：{{answer}}。此后开销随 T "
+            "线性增长。",
         ),
         right=window * (window + 1) // 2 + (tokens - window) * window,
         tolerance=0,
@@ -79,8 +79,8 @@ def _behind_cache(draw: Draw) -> Sheet:
         'stats = attention(query, key, key, causal=True, stats=StatsRequest(), impl="reference").stats\n'
         f"answer = stats.visible_keys[0, 0, {row - 1}].item()",
         Text(
-            f"The {cached} cached ones and the new ones up to itself: {{answer}}. "
-            "A mask aligned at the upper left would show it far fewer.",
+            f"The {cached} cached ones and the new ones up to itself: {{answer}}. A mask aligned at the upper left "
+            "would show it far fewer.",
             f"缓存的 {cached} 个，加上到自己为止的新 key：{{answer}}。若掩码按左上角对齐，看到的会少得多。",
         ),
         right=cached + row,

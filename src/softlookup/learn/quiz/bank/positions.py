@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from softlookup.learn.quiz.question import Draw, Question, Sheet, Text, false_because, true_because
-from softlookup.learn.quiz.topics import POSITIONS
+from softlookup.learn.quiz.topics import CACHE, SHAPES
 
 _ROPE = "import torch\nfrom softlookup.attention import RotaryEmbedding\nfrom softlookup.learn.quiz.small import draw\n"
 
@@ -14,9 +14,8 @@ def _order(draw: Draw) -> Sheet:
     tokens = draw.randint(5, 9)
     return Sheet(
         Text(
-            f"Claim: without positions and without a mask, shuffling the {tokens} keys together with their "
-            "values changes "
-            "what a query reads.",
+            f"Claim: without positions and without a mask, shuffling the {tokens} keys together with their values "
+            "changes what a query reads.",
             f"判断：没有位置编码、没有掩码时，把 {tokens} 个 key 连同 value 一起打乱，query 读到的内容会变。",
         ),
         "from softlookup.learn.quiz.small import draw, output\n"
@@ -41,9 +40,8 @@ def _relative(draw: Draw) -> Sheet:
     near, shift = draw.randint(1, 30), draw.choice((100, 1000, 50_000))
     return Sheet(
         Text(
-            f"Claim: with rotary positions, q at {near} and k at 0 have the same score as q at "
-            f"{near + shift:,} and k at "
-            f"{shift:,}.",
+            f"Claim: with rotary positions, q at {near} and k at 0 have the same score as q at {near + shift:,} and "
+            f"k at {shift:,}.",
             f"判断：用旋转位置编码时，q 在 {near}、k 在 0 的分数，与 q 在 {near + shift:,}、k 在 {shift:,} "
             "的分数相同。",
         ),
@@ -71,12 +69,10 @@ def _angle(draw: Draw) -> Sheet:
     pair = draw.randint(0, width // 4)
     return Sheet(
         Text(
-            f"Rotary positions with theta = 10,000 and d_k = {width}: by how many radians is pair {pair} (from "
-            "0) turned at "
-            f"position {position:,}? (not reduced by full turns)",
+            f"Rotary positions with theta = 10,000 and d_k = {width}: by how many radians is pair {pair} (from 0) "
+            f"turned at position {position:,}? (not reduced by full turns)",
             f"旋转位置编码，theta = 10,000，d_k = {width}：位置 {position:,} 处，第 {pair} 对（从 0 "
-            "数起）转了多少弧度？"
-            "（不减整圈）",
+            "数起）转了多少弧度？（不减整圈）",
         ),
         "from softlookup.attention import RotaryEmbedding\n"
         f"answer = {position} * RotaryEmbedding({width}).frequencies[{pair}].item()",
@@ -98,9 +94,8 @@ def _wrong_offset(draw: Draw) -> Sheet:
         "    return (rope.apply(query, torch.tensor([at])) * rope.apply(key, torch.tensor([other]))).sum().item()\n"
         f"answer = [score(50, 10), score(50, 10 + {shift}), score(50 - {shift}, 10)]",
         Text(
-            f"Scores of the right distance, of the mixed positions, and of a distance {shift} smaller: "
-            f"{{answer}}. The last "
-            "two agree, nothing fails, and every old key seems nearer than it is.",
+            f"Scores of the right distance, of the mixed positions, and of a distance {shift} smaller: {{answer}}. "
+            "The last two agree, nothing fails, and every old key seems nearer than it is.",
             f"正确距离的分数、位置混用的分数、距离少 {shift} 的分数依次为 {{answer}}：后两个相等；程序不报错，"
             "只是每个旧 key 都显得更近。",
         ),
@@ -118,8 +113,8 @@ def _wrong_offset(draw: Draw) -> Sheet:
 
 
 QUESTIONS = (
-    Question("positions-order", POSITIONS, "truth", _order),
-    Question("positions-distance", POSITIONS, "truth", _relative),
-    Question("positions-angle", POSITIONS, "number", _angle),
-    Question("positions-offset", POSITIONS, "choice", _wrong_offset),
+    Question("positions-order", SHAPES, "truth", _order),
+    Question("positions-distance", CACHE, "truth", _relative),
+    Question("positions-angle", CACHE, "number", _angle),
+    Question("positions-offset", CACHE, "choice", _wrong_offset),
 )

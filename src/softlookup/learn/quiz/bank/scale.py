@@ -15,8 +15,8 @@ def _spread(draw: Draw) -> Sheet:
     width = draw.choice((16, 25, 64, 100, 128, 256))
     return Sheet(
         Text(
-            f"The components of q and k are independent with mean 0 and variance 1, d_k = {width}. "
-            "What is the standard deviation of q·k?",
+            f"The components of q and k are independent with mean 0 and variance 1, d_k = {width}. What is the "
+            "standard deviation of q·k?",
             f"q 与 k 的各分量相互独立，均值 0、方差 1，d_k = {width}。q·k 的标准差是多少？",
         ),
         f"{_SMALL} draw\nfrom softlookup.attention.impl.reference import unscaled_scores\n"
@@ -24,8 +24,8 @@ def _spread(draw: Draw) -> Sheet:
         f"query, key = draw(1, 1, 400, {width}), draw(1, 1, 400, {width}, seed=1)\n"
         "answer = unscaled_scores(check_inputs(query, key, key)).std().item()",
         Text(
-            f"Variances add up over {width} products, so it is the root of {width}; 160,000 drawn pairs "
-            f"give {{answer}}.",
+            f"Variances add up over {width} products, so it is the root of {width}; 160,000 drawn pairs give "
+            "{answer}.",
             f"{width} 个乘积的方差相加，所以是 {width} 的平方根；抽 16 万对实测得 {{answer}}。",
         ),
         right=math.sqrt(width),
@@ -85,8 +85,8 @@ def _by_width(draw: Draw) -> Sheet:
         f"answer = [attention(query, key, key, scale=scale, **wanted).stats.normalized_entropy.mean().item()\n"
         f"          for scale in ({width}**-0.5, 1 / {width})]",
         Text(
-            "Entropy as a share of the largest possible, right scale and wrong one: {answer}. The second is "
-            "nearly uniform.",
+            "Entropy as a share of the largest possible, right scale and wrong one: {answer}. The second is nearly "
+            "uniform.",
             "熵占最大可能值的比例，正确与错误的缩放依次为 {answer}：后者几乎是均匀分布。",
         ),
         options=(

@@ -12,8 +12,8 @@ def _matrix_bytes(draw: Draw) -> Sheet:
     tokens, heads = draw.choice((8_192, 32_768, 65_536, 131_072)), draw.choice((8, 16, 32))
     return Sheet(
         Text(
-            f"T = {tokens:,}, {heads} heads: how many bytes would the fp16 scores of one layer take if they "
-            "were stored?",
+            f"T = {tokens:,}, {heads} heads: how many bytes would the fp16 scores of one layer take if they were "
+            "stored?",
             f"T = {tokens:,}，{heads} 个头：一层的 fp16 分数若要存下来，需要多少字节？",
         ),
         "from softlookup.cost.memory import score_matrix_bytes\nfrom softlookup.learn.quiz.shapes import decoder\n"
@@ -29,8 +29,8 @@ def _merge(draw: Draw) -> Sheet:
     first, second = draw.randint(-30, 40) / 10, draw.randint(-30, 40) / 10
     return Sheet(
         Text(
-            f"A row's keys are read in two tiles; ln(sum exp(score)) is {first:g} in one and {second:g} in the other. "
-            "What is it over all keys?",
+            f"A row's keys are read in two tiles; ln(sum exp(score)) is {first:g} in one and {second:g} in the "
+            "other. What is it over all keys?",
             f"一行的 key 分两块读，ln(Σ exp(分数)) 分别为 {first:g} 和 {second:g}。全部 key 合起来是多少？",
         ),
         "from softlookup.learn.quiz.small import row_statistics\n"
@@ -74,14 +74,14 @@ def _largest_exponent(draw: Draw) -> Sheet:
     name, largest, bits = draw.choice((("FP16_MAX", 65504.0, "fp16"), ("BF16_MAX", (2 - 2**-7) * 2.0**127, "bf16")))
     return Sheet(
         Text(
-            f"Without subtracting the row's maximum: from which score on does exp(score) overflow in {bits} "
-            f"(largest number {largest:.4g})?",
+            f"Without subtracting the row's maximum: from which score on does exp(score) overflow in {bits} (largest "
+            f"number {largest:.4g})?",
             f"如果不减去行内最大值：分数到多大时 exp(分数) 就会在 {bits} 中溢出（最大可表示 {largest:.4g}）？",
         ),
         f"import math\nfrom softlookup.diagnostics.monitors import {name}\nanswer = math.log({name})",
         Text(
-            "At the logarithm of the largest number: {answer}. Subtracting the maximum first makes every "
-            "exponent 0 or less.",
+            "At the logarithm of the largest number: {answer}. Subtracting the maximum first makes every exponent 0 "
+            "or less.",
             "就是最大数的对数：{answer}。先减去最大值，指数就都不大于 0。",
         ),
         right=math.log(largest),
