@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from softlookup.learn.pages import lesson_pages
 from softlookup.learn.quiz.bank import QUESTIONS
 from softlookup.learn.quiz.check import faults
 from softlookup.learn.quiz.explain import explain
@@ -39,6 +40,10 @@ def test_the_bank_covers_every_lesson_and_kind():
     assert min(lessons.values()) >= 3
     assert {question.kind for question in QUESTIONS} == set(KINDS)
     assert [question.lesson for question in QUESTIONS] == sorted(question.lesson for question in QUESTIONS)
+
+
+def test_every_lesson_that_exists_has_questions():
+    assert {page.number for page in lesson_pages()} <= set(LESSONS)
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.id)
@@ -104,7 +109,8 @@ def test_an_explanation_prints_what_it_computed_and_no_constant():
 
 def test_asking_imports_no_torch():
     code = (
-        "import sys\nfrom softlookup.learn.quiz.bank import QUESTIONS\n"
+        "import sys\nfrom softlookup.learn.pages import lesson_pages
+from softlookup.learn.quiz.bank import QUESTIONS\n"
         "texts = [question.ask(1, 'zh').text for question in QUESTIONS]\n"
         "sys.exit('torch' in sys.modules or len(texts) < 30)"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softlookup.learn.quiz.bank import QUESTIONS
@@ -98,6 +98,7 @@ def test_nothing_is_no_answer():
     assert grade(number(1), "  ").verdict == "unanswered"
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(st.text(max_size=50), st.sampled_from(QUESTIONS))
 def test_no_text_breaks_the_grader(text, question):
     asked = question.ask(1, "zh")

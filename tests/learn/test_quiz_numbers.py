@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softlookup.learn.quiz.numbers import parse_amount, parse_amounts
@@ -137,12 +137,14 @@ def test_several_numbers_are_read_in_any_brackets():
     assert parse_amounts("1 " * 5000, 2) is None
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(st.integers(0, 10**15))
 def test_every_whole_number_is_read_back(number):
     for text in (str(number), f"{number:,}", f"{number}e0"):
         assert parse_amount(text).value == number
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(st.text(max_size=60) | st.text("0123456789.e^*/x万亿千百十一二三点分之 ,√()-+", max_size=60))
 def test_no_text_breaks_the_reader(text):
     amount = parse_amount(text)

@@ -57,7 +57,7 @@ def typed(prompt: str) -> str | None:
     sys.stdout.write(prompt)
     sys.stdout.flush()
     line = _line()
-    if not somebody_types():
+    if not (line and somebody_types()):  # nobody has ended the line of the prompt
         sys.stdout.write("\n")
     return None if not line else line.rstrip("\r\n")
 
