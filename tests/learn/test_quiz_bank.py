@@ -109,8 +109,7 @@ def test_an_explanation_prints_what_it_computed_and_no_constant():
 
 def test_asking_imports_no_torch():
     code = (
-        "import sys\nfrom softlookup.learn.pages import lesson_pages
-from softlookup.learn.quiz.bank import QUESTIONS\n"
+        "import sys\nfrom softlookup.learn.quiz.bank import QUESTIONS\n"
         "texts = [question.ask(1, 'zh').text for question in QUESTIONS]\n"
         "sys.exit('torch' in sys.modules or len(texts) < 30)"
     )
