@@ -65,7 +65,7 @@ def _lucky(draw: Draw) -> Sheet:
         Text(
             "The claim is {answer}: twice too many pairs and a rate almost twice too high cancel here and nowhere "
             "else.",
-            "这个说法是 {answer}：对数多算近一倍，速率也高估近一倍，只是在这里碰巧抵消。",
+            "这个说法是{answer}：（query，key）对多数了近一倍，速率也高估近一倍，只是在这里碰巧抵消。",
         ),
         right=False,
         options=(

@@ -129,7 +129,7 @@ def _same_result(draw: Draw) -> Sheet:
         Text(
             "The claim is {answer}: keys and values of earlier tokens do not depend on later ones, so they can be "
             "kept.",
-            "这个说法是 {answer}：前面 token 的 key 和 value 不依赖后面的 token，所以可以留着用。",
+            "这个说法是{answer}：前面 token 的 key 和 value 不依赖后面的 token，所以可以留着用。",
         ),
         right=False,
         options=(

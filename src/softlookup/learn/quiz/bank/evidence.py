@@ -58,7 +58,7 @@ def _two_over_t(draw: Draw) -> Sheet:
         Text(
             "The claim is {answer}: the largest of many noisy scores is far above their mean. The rule sleeps "
             "through noise.",
-            "这个说法是 {answer}：很多噪声分数中最大的一个远高于平均。这条规则对噪声毫无反应。",
+            "这个说法是{answer}：很多噪声分数中最大的一个远高于平均。这条规则对噪声毫无反应。",
         ),
         right=False,
         options=(

@@ -21,7 +21,7 @@ def _row_sums(draw: Draw) -> Sheet:
         "answer = not (all(abs(sum(row) - 1) < 1e-9 for row in wrong) and wrong[0] != right[0])",
         Text(
             "The claim is {answer}: a mask over the wrong triangle also gives rows that sum to 1.",
-            "这个说法是 {answer}：掩错三角，每行之和同样是 1。",
+            "这个说法是{answer}：掩错三角，每行之和同样是 1。",
         ),
         right=False,
         options=(
@@ -77,7 +77,7 @@ def _shifted(draw: Draw) -> Sheet:
         Text(
             "The claim is {answer}: softmax sees differences only. A checker uses this: outputs must stay, or "
             "softmax is not stable.",
-            "这个说法是 {answer}：softmax 只看差值。检查程序正是利用这一点：输出必须不变，否则 softmax 不稳定。",
+            "这个说法是{answer}：softmax 只看差值。检查程序正是利用这一点：输出必须不变，否则 softmax 不稳定。",
         ),
         right=False,
         options=(

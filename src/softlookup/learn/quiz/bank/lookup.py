@@ -79,7 +79,7 @@ def _no_miss(draw: Draw) -> Sheet:
         "print(found)",
         Text(
             f"The claim is {{answer}}: each of the {keys} keys gets 1/{keys}. Softmax has no way to say 'not found'.",
-            f"这个说法是 {{answer}}：{keys} 个 key 各得 1/{keys}。softmax 没有办法表示“没找到”。",
+            f"这个说法是{{answer}}：{keys} 个 key 各得 1/{keys}。softmax 没有办法表示“没找到”。",
         ),
         right=False,
         options=(
@@ -106,7 +106,7 @@ def _convex(draw: Draw) -> Sheet:
         Text(
             f"The claim is {{answer}}: weights are not negative and sum to 1, so what is read stays in [{low}, "
             f"{high}].",
-            f"这个说法是 {{answer}}：权重非负且和为 1，读出的数总在 [{low}, {high}] 之内。",
+            f"这个说法是{{answer}}：权重非负且和为 1，读出的数总在 [{low}, {high}] 之内。",
         ),
         right=False,
         options=(

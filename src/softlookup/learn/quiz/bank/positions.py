@@ -24,7 +24,7 @@ def _order(draw: Draw) -> Sheet:
         "answer = max(abs(a - b) for a, b in zip(one[0], other[0])) > 1e-9",
         Text(
             "The claim is {answer}: a weighted sum has no order. That is why positions have to be put in.",
-            "这个说法是 {answer}：加权求和没有先后。所以必须把位置信息放进去。",
+            "这个说法是{answer}：加权求和没有先后。所以必须把位置信息放进去。",
         ),
         right=False,
         options=(
@@ -52,7 +52,7 @@ def _relative(draw: Draw) -> Sheet:
         f"answer = abs(score({near}, 0) - score({near + shift}, {shift})) < 1e-6",
         Text(
             "The claim is {answer}: both vectors turn by the same further angle, which a product does not see.",
-            "这个说法是 {answer}：两个向量多转了同样的角度，点积看不出来。",
+            "这个说法是{answer}：两个向量多转了同样的角度，点积看不出来。",
         ),
         right=True,
         options=(

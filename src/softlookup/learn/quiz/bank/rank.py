@@ -31,8 +31,8 @@ def _rank_of_weights(draw: Draw) -> Sheet:
     tokens, width = draw.choice((10, 12, 16)), draw.choice((2, 3))
     return Sheet(
         Text(
-            f"Claim: with d_k = {width} and T = {tokens} the weights after softmax have rank {width} at most.",
-            f"判断：d_k = {width}、T = {tokens} 时，softmax 之后的权重矩阵的秩不超过 {width}。",
+            f"Claim: with d_k = {width} and T = {tokens} the weights of a causal head have rank {width} at most.",
+            f"判断：d_k = {width}、T = {tokens} 时，因果注意力头的权重矩阵，秩不超过 {width}。",
         ),
         "import torch\nfrom softlookup.learn.quiz.small import draw, weights\n"
         f"found = weights(draw({tokens}, {width}).tolist(), draw({tokens}, {width}, seed=1).tolist(), causal=True)\n"
@@ -41,7 +41,7 @@ def _rank_of_weights(draw: Draw) -> Sheet:
         Text(
             f"The claim is {{answer}}: scores have rank {width}, softmax is not linear, and a causal matrix of "
             f"weights is triangular with a positive diagonal, hence of rank {tokens}.",
-            f"这个说法是 {{answer}}：分数的秩是 {width}，但 softmax 不是线性的；因果权重矩阵是对角线为正的三角阵，"
+            f"这个说法是{{answer}}：分数的秩是 {width}，但 softmax 不是线性的；因果权重矩阵是对角线为正的三角阵，"
             f"秩为 {tokens}。",
         ),
         right=False,

@@ -62,7 +62,7 @@ def _nearest(draw: Draw) -> Sheet:
         "print(found)\nanswer = found[0] > found[1]",
         Text(
             "The claim is {answer}: a dot product measures no distance. A long key wins although it lies far away.",
-            "这个说法是 {answer}：点积不是距离。长的 key 离得远也会赢。",
+            "这个说法是{answer}：点积不是距离。长的 key 离得远也会赢。",
         ),
         right=False,
         options=(
@@ -90,7 +90,7 @@ def _equal_lengths(draw: Draw) -> Sheet:
         "answer = max(abs(a - b) for a, b in zip(by_distance, by_product)) < 1e-9",
         Text(
             "The claim is {answer}: the squares of q and of k add the same number to every score of the row.",
-            "这个说法是 {answer}：q² 与 k² 给这一行的每个分数加上同一个数。",
+            "这个说法是{answer}：q² 与 k² 给这一行的每个分数加上同一个数。",
         ),
         right=True,
         options=(

@@ -58,7 +58,7 @@ def _approximate(draw: Draw) -> Sheet:
         "difference = (tiled - whole).abs().max().item()\nprint(difference < 1e-12)\nanswer = difference > 1e-9",
         Text(
             "The claim is {answer}: in float64 both agree to the rounding of the last digits.",
-            "这个说法是 {answer}：在 float64 下两者只差末位的舍入。",
+            "这个说法是{answer}：在 float64 下两者只差末位的舍入。",
         ),
         right=False,
         options=(
@@ -75,8 +75,8 @@ def _largest_exponent(draw: Draw) -> Sheet:
     return Sheet(
         Text(
             f"Without subtracting the row's maximum: from which score on does exp(score) overflow in {bits} (largest "
-            f"number {largest:.4g})?",
-            f"如果不减去行内最大值：分数到多大时 exp(分数) 就会在 {bits} 中溢出（最大可表示 {largest:.4g}）？",
+            f"number {largest:.6g})?",
+            f"如果不减去行内最大值：分数到多大时 exp(分数) 就会在 {bits} 中溢出（最大可表示 {largest:.6g}）？",
         ),
         f"import math\nfrom softlookup.diagnostics.monitors import {name}\nanswer = math.log({name})",
         Text(
