@@ -138,6 +138,20 @@ def test_a_lesson_waits_where_somebody_sits_at_a_terminal(lessons, capsys, monke
         assert "[Enter" not in out_of(capsys, 1, "--no-pause").out
 
 
+def test_a_terminal_gets_bold_and_dim_and_no_escaped_escape(lessons, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    for arguments in ((1, "--no-pause"), ("--quiz", 1, "--seed", 1), ("--exercises", 1)):
+        typing(monkeypatch, "\n\n")
+        shown = out_of(capsys, *arguments).out
+        assert "\x1b[1m" in shown
+        assert "\x1b[2m    " in shown
+        assert "\\x1b" not in shown
+        monkeypatch.setenv("NO_COLOR", "1")
+        typing(monkeypatch, "\n\n")
+        assert "\x1b" not in out_of(capsys, *arguments).out
+        monkeypatch.delenv("NO_COLOR")
+
+
 def test_a_lesson_that_fails_is_not_done(lessons, capsys):
     result = out_of(capsys, 2, code=1)
     assert "02_broken.md:4 failed (ZeroDivisionError" in result.err

@@ -11,7 +11,7 @@ from typing import Any
 from softlookup.cli.escape import json_line
 from softlookup.cli.learn_answers import answers_text
 from softlookup.cli.learn_quiz import answer_of, show_code, show_grade
-from softlookup.cli.learn_terminal import bold, say, typed
+from softlookup.cli.learn_terminal import say, typed
 from softlookup.cli.learn_words import word
 from softlookup.errors import ExitCode, UsageError
 from softlookup.learn.exercises.exercise import Exercise, Part
@@ -76,7 +76,7 @@ def _grade_file(parts: Sequence[Part], options: argparse.Namespace, head: dict[s
                 _show_part(part)
                 say(word("open", part.language), first="  ", indent=2)
                 _show_model_answer(part)
-        say(bold(word("score", parts[0].language, **score)))
+        say(word("score", parts[0].language, **score), strong=True)
     return ExitCode.OK
 
 
@@ -91,7 +91,7 @@ def _ask(chosen: Sequence[Exercise], parts: Sequence[Part], seed: int, language:
         for part in parts:
             if part.exercise not in shares:
                 say()
-                say(bold(word("exercise", language, number=part.exercise, title=titles[part.exercise])))
+                say(word("exercise", language, number=part.exercise, title=titles[part.exercise]), strong=True)
             share = _ask_part(part)
             if share is None:
                 break
@@ -128,10 +128,10 @@ def _show_part(part: Part) -> None:
 
 def _show_model_answer(part: Part) -> None:
     said = part.explain()
-    say(bold(word("model_answer", part.language)), first="  ")
+    say(word("model_answer", part.language), first="  ", strong=True)
     say(said.text, first="  ", indent=2)
     show_code(said.code, said.printed, said.answer)
-    say(bold(word("check_list", part.language)), first="  ")
+    say(word("check_list", part.language), first="  ", strong=True)
     for place, point in enumerate(part.points, 1):
         say(point, first=f"    {place}. ", indent=7)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from softlookup.cli.escape import json_line
 from softlookup.cli.learn_answers import answers_text
-from softlookup.cli.learn_terminal import block, bold, dim, say, typed
+from softlookup.cli.learn_terminal import block, dim, say, typed
 from softlookup.cli.learn_words import word
 from softlookup.errors import ExitCode, UsageError
 from softlookup.learn.quiz.grade import Grade, grade
@@ -95,7 +95,7 @@ def _ask(asked: Sequence[Asked], seed: int, language: Language) -> ExitCode:
 def show_question(asked: Asked, place: int, count: int) -> None:
     """The question with its options."""
     say()
-    say(bold(word("question", asked.language, place=place, count=count, lesson=asked.lesson)))
+    say(word("question", asked.language, place=place, count=count, lesson=asked.lesson), strong=True)
     say(asked.text)
     if asked.sheet.shown:
         block("\n".join(asked.sheet.shown))
@@ -145,6 +145,6 @@ def _show_scores(results: Sequence[object], language: Language) -> None:
 
     kept = [each for each in results if isinstance(each, Result)]
     say()
-    say(bold(word("score", language, right=sum(each.good for each in kept), asked=len(kept))))
+    say(word("score", language, right=sum(each.good for each in kept), asked=len(kept)), strong=True)
     for number, (right, count) in by_lesson(kept).items():
         say(word("lesson_score", language, number=number, right=right, asked=count), first="  ")

@@ -21,10 +21,10 @@ def width() -> int:
     return max(40, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
 
 
-def say(text: str = "", first: str = "", indent: int = 0) -> None:
-    """A paragraph on stdout."""
+def say(text: str = "", first: str = "", indent: int = 0, *, strong: bool = False) -> None:
+    """A paragraph on stdout; ``strong``: in bold, where the terminal can."""
     lines = wrapped_wide(first, printable(text), width(), indent)
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write("\n".join(map(bold, lines) if strong else lines) + "\n")
 
 
 def block(text: str, indent: int = 4) -> None:
@@ -34,12 +34,12 @@ def block(text: str, indent: int = 4) -> None:
 
 
 def bold(text: str) -> str:
-    """``text`` in bold, where the terminal can."""
+    """Escaped ``text`` in bold, where the terminal can."""
     return f"{_BOLD}{text}{_PLAIN}" if _styled() else text
 
 
 def dim(text: str) -> str:
-    """``text`` dimmed, where the terminal can."""
+    """Escaped ``text`` dimmed, where the terminal can."""
     return f"{_DIM}{text}{_PLAIN}" if _styled() else text
 
 
