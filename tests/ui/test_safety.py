@@ -145,8 +145,10 @@ def test_a_browser_logs_in_once_and_the_token_leaves_the_address(guarded):
         assert "samesite=strict" in cookie
         assert TOKEN not in cookie
         assert browser.get("/v1/documents").status_code == 200
-    elsewhere = guarded.client.get(f"//evil.example/?token={TOKEN}")  # never a redirect to another host
-    assert elsewhere.headers["location"] == "/evil.example/"
+    elsewhere = send_raw(
+        guarded, f"GET //evil.example/?token={TOKEN} HTTP/1.1\r\nHost: {{host}}\r\nConnection: close\r\n\r\n"
+    )
+    assert "location: /evil.example/\r\n" in elsewhere  # never a redirect to another host
 
 
 def test_the_api_takes_no_token_in_the_address(guarded):
@@ -310,7 +312,7 @@ def test_a_name_never_becomes_a_path(server, name):
     server.client.delete(f"/v1/documents/{facts['id']}")
 
 
-@pytest.mark.parametrize("name", ["..", "doc_", "../../etc", "doc_" + "0" * 24, "%2e%2e%2f", "doc_\x00"])
+@pytest.mark.parametrize("name", ["..", "doc_", "../../etc", "doc_" + "0" * 24, "%2e%2e%2f", "doc_%00"])
 def test_an_id_names_no_path(server, name):
     for path in ("", "/text", "/clauses", "/pages/1.png"):
         assert server.client.get(f"/v1/documents/{name}{path}").status_code in (400, 404)
@@ -448,10 +450,13 @@ def alive(number):
         return False
 
 
-def test_memory_and_files_of_the_child_are_limited(contract, tmp_path):
-    with pytest.raises((CapacityError, DocumentError)):  # Python itself does not start in so little
-        LimitedReading(contract, "shown.txt", ReadLimits(memory=64 << 20)).run()
-    assert LimitedReading(contract, "shown.txt", ReadLimits(memory=1 << 30)).run().clauses
+def test_the_memory_of_the_child_is_limited(tmp_path):
+    large = tmp_path / "large.txt"
+    large.write_text(CONTRACT * 3000)
+    with pytest.raises((CapacityError, DocumentError)):
+        LimitedReading(large, "shown.txt", ReadLimits(memory=64 << 20)).run()
+    large.write_text(CONTRACT * 3)
+    assert LimitedReading(large, "shown.txt", ReadLimits(memory=1 << 30)).run().clauses
 
 
 def test_a_reading_that_is_stopped_ends(contract, child):
@@ -480,7 +485,7 @@ def test_the_child_does_not_see_the_token(contract, child, monkeypatch):
 
 def test_one_slow_document_blocks_nobody(tiny_folder, tmp_path, monkeypatch, child):
     code = "import time; time.sleep(60)"
-    with served(model=tiny_folder, store=tmp_path / "store", readers=1, read_seconds=3.0) as running:
+    with served(model=tiny_folder, store=tmp_path / "store", readers=1, read_seconds=12.0) as running:
         name = running.add(CONTRACT)
         monkeypatch.setattr(reading.LimitedReading.__init__, "__defaults__", (child(code),))
         import threading
@@ -499,7 +504,7 @@ def test_one_slow_document_blocks_nobody(tiny_folder, tmp_path, monkeypatch, chi
         assert not slow
         thread.join()
         assert slow[0].status_code == 413
-        assert time.monotonic() - start < 30
+        assert time.monotonic() - start < 60
 
 
 # -- hostile text and the network -----------------------------------------------------------------------------------
