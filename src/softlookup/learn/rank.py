@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from softlookup.runtime.attention_calls import AttentionCall
 
-# the largest singular values that three products find to many digits
-_SURE = 8
+# random columns for the fourth powers of the singular values that are not found
+_PROBES = 31
 _LSE_ALONE = StatsRequest(entropy=False, max_weight=False, argmax=False, sink_mass=None)
 
 
@@ -95,8 +95,8 @@ class LowRank:
     alike: torch.Tensor
 
     def output(self, value: torch.Tensor, rank: int) -> torch.Tensor:
-        """A_r @ value, [H, T, Dv], by two thin products."""
-        return self.left[..., :rank] @ (self.right[..., :rank].mT @ value.to(self.right.dtype))
+        """A_r @ value, [H, T, Dv], by two thin products; float32."""
+        return self.left[..., :rank] @ (self.right[..., :rank].mT @ value.float())
 
 
 def spectrum(values: torch.Tensor) -> Spectrum:
@@ -124,38 +124,57 @@ def score_spectra(inputs: LayerInputs, *, centred: bool = False) -> tuple[Spectr
     return tuple(spectrum(values) for values in torch.linalg.svdvals(small * inputs.scale))
 
 
+@cache
 def low_rank_weights(inputs: LayerInputs, rank: int, *, seed: int = 0) -> LowRank:
     """The ``rank`` largest singular values of causal softmax(scale * Q K^T) per head, and their directions.
 
-    Three products with blocks [T, rank]: A, A^T, A. Energy is exact; singular values come from below, the last
-    few are the least sure. Computes in the inputs' dtype, sums and factorisations in float64.
+    Five products with blocks [T, rank]: A^T A twice, then A. Energy is exact; singular values come from below, the
+    last are the least sure; ``fourth`` is exact in expectation. Products in the inputs' dtype, the rest in float64.
+    The same inputs get the same object: a lesson asks again.
     """
     heads, length, _ = inputs.query.shape
     if not 1 <= rank <= length:
         raise UsageError(f"rank must be 1 to T = {length}, got {rank}", "ask for fewer singular values")
     lse, squares = _row_sums(inputs)
-    block = torch.randn(heads, length, rank, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    seen = _forward(inputs, block)  # A Omega
-    unit = squares.rsqrt()[..., None]  # [H, T, 1]: 1 / |row|
-    back = _transposed(inputs, lse, torch.cat((seen, unit), -1))  # A^T (A Omega), and the sum of the unit rows
+
+    draws = torch.Generator().manual_seed(seed)
+    block = torch.randn(heads, length, rank, generator=draws, dtype=torch.float64)
+    basis = torch.linalg.qr(_transposed(inputs, lse, _forward(inputs, block))).Q  # W [H, T, rank]
+    probes = torch.randn(heads, length, _PROBES, generator=draws, dtype=torch.float64)
+    probes -= basis @ (basis.mT @ probes)  # outside W
+    unit = squares.rsqrt()[..., None]  # 1 / |row|: A^T of it is the sum of the unit rows
+    seen = _forward(inputs, torch.cat((basis, probes), -1))
+    back = _transposed(inputs, lse, torch.cat((seen, unit), -1))  # A^T A [W, G], and that sum
+    # |A^T A|^2 = |A^T A W|^2 + |A^T A (I - W W^T)|^2, the latter as the mean over random columns (Hutchinson)
+    fourths = back[..., :rank].square().sum((-2, -1)) + back[..., rank:-1].square().sum((-2, -1)) / _PROBES
     basis = torch.linalg.qr(back[..., :rank]).Q
-    turned = _forward(inputs, basis)  # A W
-    left, values, right = torch.linalg.svd(turned, full_matrices=False)
-    right = basis @ right.mT
-    fourths = _fourths(values, right, block, back[..., :rank])
-    energies = squares.sum(-1).tolist()
+    left, values, right = torch.linalg.svd(_forward(inputs, basis), full_matrices=False)
     spectra = tuple(
-        Spectrum(own, length, energy, fourth) for own, energy, fourth in zip(values, energies, fourths, strict=True)
+        Spectrum(own, length, energy, fourth)
+        for own, energy, fourth in zip(values, squares.sum(-1).tolist(), fourths.tolist(), strict=True)
     )
-    alike = (back[..., rank] / length).square().sum(-1)
-    return LowRank(left * values[:, None], right, spectra, alike)
+    alike = (back[..., -1] / length).square().sum(-1)
+    return LowRank((left * values[:, None]).float(), (basis @ right.mT).float(), spectra, alike)
 
 
 def output_errors(inputs: LayerInputs, approximation: LowRank, ranks: Sequence[int]) -> torch.Tensor:
     """|A_r V - A V| / |A V| (Frobenius) for every r of ``ranks`` and every head: [ranks, H]."""
-    exact = _forward(inputs, inputs.value)
-    errors = [approximation.output(inputs.value, rank) - exact for rank in ranks]
-    return torch.stack([error.norm(dim=(-2, -1)) / exact.norm(dim=(-2, -1)) for error in errors])
+    return _relative(inputs, [approximation.output(inputs.value, rank) for rank in ranks])
+
+
+def window_errors(inputs: LayerInputs, windows: Sequence[int]) -> torch.Tensor:
+    """The same error of attention to the W latest positions, for every W of ``windows``: [windows, H].
+
+    At T >> W its products cost what those of rank W do.
+    """
+    query, key, value = inputs.query[None], inputs.key[None], inputs.value[None]
+    return _relative(
+        inputs,
+        [
+            attention(query, key, value, causal=True, sliding_window=window, scale=inputs.scale).output[0]
+            for window in windows
+        ],
+    )
 
 
 @cache
@@ -190,6 +209,11 @@ def layer_inputs(text: str, tokens: int, layers: tuple[int, ...]) -> Mapping[int
     return found
 
 
+def _relative(inputs: LayerInputs, outputs: Sequence[torch.Tensor]) -> torch.Tensor:
+    exact = _forward(inputs, inputs.value)
+    return torch.stack([(output - exact).norm(dim=(-2, -1)) / exact.norm(dim=(-2, -1)) for output in outputs])
+
+
 def _forward(inputs: LayerInputs, block: torch.Tensor) -> torch.Tensor:
     """A @ block for every head, [H, T, k] in float64."""
     block = block.to(inputs.query.dtype)
@@ -216,7 +240,7 @@ def _transposed(inputs: LayerInputs, lse: torch.Tensor, block: torch.Tensor) -> 
 
 
 def _row_sums(inputs: LayerInputs) -> tuple[torch.Tensor, torch.Tensor]:
-    """lse and the sum of squared weights of every row, each [H, T] in float64.
+    """For every row its lse and the sum of its squared weights, each [H, T] in float64.
 
     sum a^2 = exp(lse of the doubled scores - 2 lse).
     """
@@ -229,17 +253,3 @@ def _row_sums(inputs: LayerInputs) -> tuple[torch.Tensor, torch.Tensor]:
             raise AssertionError("asked for")
         found.append(stats.lse[0].double())
     return found[0], torch.exp(found[1] - 2.0 * found[0])
-
-
-def _fourths(values: torch.Tensor, right: torch.Tensor, block: torch.Tensor, back: torch.Tensor) -> list[float]:
-    """Sum of the fourth powers of all singular values of every head, tr (A^T A)^2.
-
-    Hutchinson's estimate, the mean of |A^T A omega|^2 over the columns of the random ``block``, has the noise of its
-    largest terms; what these contribute is known, and their random share is replaced by it.
-    """
-    count = min(_SURE, values.shape[-1])
-    known = values[:, :count].pow(4)  # [H, p]
-    drawn = (right[..., :count].mT @ block).square().mean(-1)  # [H, p]: 1 in the mean
-    guess = back.square().sum((-2, -1)) / block.shape[-1] + (known * (1.0 - drawn)).sum(-1)
-    least = values.pow(4).sum(-1)  # those found come from below
-    return [float(fourth) for fourth in torch.maximum(guess, least)]
