@@ -167,14 +167,12 @@ def window_errors(inputs: LayerInputs, windows: Sequence[int]) -> torch.Tensor:
 
     At T >> W its products cost what those of rank W do.
     """
-    query, key, value = inputs.query[None], inputs.key[None], inputs.value[None]
-    return _relative(
-        inputs,
-        [
-            attention(query, key, value, causal=True, sliding_window=window, scale=inputs.scale).output[0]
-            for window in windows
-        ],
-    )
+    tensors = (inputs.query[None], inputs.key[None], inputs.value[None])
+
+    def near(window: int) -> torch.Tensor:
+        return attention(*tensors, causal=True, sliding_window=window, scale=inputs.scale).output[0]
+
+    return _relative(inputs, [near(window) for window in windows])
 
 
 @cache
