@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from softlookup import Session
-from softlookup.errors import CapacityError, DocumentError, ModelError, UsageError
+from softlookup.errors import CancellationError, CapacityError, DocumentError, ModelError, UsageError
 from softlookup.evidence.handover import question_record
 from softlookup.evidence.question_bank import question_bank
 from softlookup.runtime import prefilled
@@ -389,3 +390,29 @@ def test_a_profile_of_another_template_stops_the_run(tiny_folder, contract):
     other.template.sha256 = "0" * 64
     with pytest.raises(ModelError, match="another prompt template"):
         other.open(contract).ask(QUESTIONS[0])
+
+
+@pytest.mark.parametrize("phase", ["load", "prefill", "calibrate", "answer"])
+def test_a_question_that_nobody_waits_for_leaves_no_trace(tiny_folder, contract, phase):
+    alone = Session(tiny_folder, options=UNCACHED).open(contract).ask(QUESTIONS[0])
+    session = Session(tiny_folder, options=UNCACHED)
+    document = session.open(contract)
+
+    def leave(now: str, _fraction: float) -> None:
+        if now == phase:
+            raise CancellationError("nobody waits")
+
+    with pytest.raises(CancellationError), session.heard_by(leave):
+        document.ask(QUESTIONS[0])
+    again = document.ask(QUESTIONS[0])
+    assert replace(again, seconds=alone.seconds) == alone
+
+
+def test_the_words_of_an_answer_are_heard_as_they_come(tiny_folder, contract):
+    session = Session(tiny_folder, options=replace(UNCACHED, alpha=0.95))
+    document, heard = session.open(contract), []
+    with session.heard_by(session.progress, heard.append):
+        answer = document.ask(QUESTIONS[0])
+    assert heard
+    assert heard[-1] == answer.answer
+    assert session.on_text is None

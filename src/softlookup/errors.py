@@ -6,7 +6,8 @@
     ├── UsageError                     exit 2   empty question, contradictory options
     ├── DocumentError                  exit 4   the document cannot be read
     ├── ModelError                     exit 5   model, tokenizer or cache fault
-    └── CapacityError                  exit 6   does not fit memory or the model's window
+    ├── CapacityError                  exit 6   does not fit memory or the model's window
+    └── CancellationError              exit 130 whoever asked has left
 
 A message is one line: what is required, what came, and the remedy.
 Exit code 3 (no evidence) and 4 for a partly read document are outcomes, not errors.
@@ -66,3 +67,9 @@ class CapacityError(SoftlookupError):
     """The request does not fit memory or the trained window of the model."""
 
     exit_code = ExitCode.CAPACITY
+
+
+class CancellationError(SoftlookupError):
+    """Raised by whoever listens to the progress of a question that nobody waits for any more."""
+
+    exit_code = ExitCode.INTERRUPTED

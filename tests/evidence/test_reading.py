@@ -256,12 +256,12 @@ def test_questions_do_not_influence_one_another(tiny_loaded, tmp_path):
 
 def test_a_monitor_sees_every_layer_and_the_answer_is_the_plain_one(tiny_loaded, tmp_path):
     reading = open_reading(tiny_loaded("llama"), read(tmp_path, CONTRACT))
-    layers, counts = [], []
+    layers, heard = [], []
     evidence, decoded = reading.ask(
-        QUESTION, alpha=0.95, max_new_tokens=4, monitor=lambda call: layers.append(call.layer), on_token=counts.append
+        QUESTION, alpha=0.95, max_new_tokens=4, monitor=lambda call: layers.append(call.layer), on_token=heard.append
     )
     assert layers == [0, 1, 2]
-    assert counts == list(range(1, len(decoded.ids) + 1))
+    assert heard == [decoded.ids[: count + 1] for count in range(len(decoded.ids))]
     plain = reading.prefilled.answer(reading.prefilled.template.suffix(QUESTION), max_new_tokens=4)
     assert plain.ids == decoded.ids
     assert len(evidence.scores) == len(reading.chunks)

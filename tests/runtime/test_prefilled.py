@@ -203,8 +203,8 @@ def test_an_error_in_the_middle_of_an_answer_leaves_no_trace(tiny_loaded):
     suffix = reading.template.suffix(QUESTIONS[0])
     expected = without_times(reading.answer(suffix, max_new_tokens=5))
 
-    def interrupt(count):
-        if count == 3:
+    def interrupt(ids):
+        if len(ids) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -113,7 +113,7 @@ def inspect_reading(document: Document, reading: Reading, question: str, options
             alpha=options.alpha,
             max_new_tokens=options.max_answer_tokens,
             monitor=callback,
-            on_token=lambda count: options.progress("answer", count / options.max_answer_tokens),
+            on_token=lambda ids: options.progress("answer", len(ids) / options.max_answer_tokens),
         )
     except ModelError as error:
         failure = error.message

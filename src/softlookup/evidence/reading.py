@@ -160,7 +160,7 @@ class Reading:
         alpha: float,
         max_new_tokens: int,
         monitor: Callable[[AttentionCall], None] | None = None,
-        on_token: Callable[[int], None] | None = None,
+        on_token: Callable[[Sequence[int]], None] | None = None,
         decided: bool = False,
     ) -> tuple[QuestionEvidence, Decoded]:
         """Read ``question``, score its evidence, and decode an answer if there is any, in one pass.

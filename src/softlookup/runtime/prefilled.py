@@ -123,11 +123,12 @@ class Prefilled:
         callback: Callback | None = None,
         answer_callback: Callback | None = None,
         wanted: Callable[[], bool] | None = None,
-        on_token: Callable[[int], None] | None = None,
+        on_token: Callable[[Sequence[int]], None] | None = None,
     ) -> Decoded:
         """Run one suffix (observed by ``callback``) and decode greedily (observed by ``answer_callback``).
 
-        Nothing is decoded when ``wanted``, called after the suffix, says False.
+        ``on_token`` gets the tokens so far, after each. Nothing is decoded when ``wanted``, called after the suffix,
+        says False.
         Raises ``CapacityError`` when suffix and answer do not fit the window, ``ModelError`` when the
         logits are not finite: no answer is made from NaN.
         """
@@ -161,7 +162,7 @@ class Prefilled:
                         chosen.append(token)
                         logprobs.append(logprob)
                         if on_token is not None:
-                            on_token(len(chosen))
+                            on_token(tuple(chosen))
                         # the last allowed token runs as well: the next one tells whether the answer ended
                         token, logprob = _greedy(step(token))
         # an answer that is cut may end inside a character

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from softlookup.evidence.reading import QuestionEvidence, Reading
     from softlookup.runtime.prefilled import Decoded
     from softlookup.session.readings import Readings
+    from softlookup.session.session import Session
 
 Told = tuple[Answer, tuple[Span, ...]]
 
@@ -88,7 +89,7 @@ def _run(
         alpha=options.alpha,
         max_new_tokens=options.max_answer_tokens,
         monitor=monitor,
-        on_token=lambda count: session.progress("answer", count / options.max_answer_tokens),
+        on_token=lambda ids: _report(session, ids),
         decided=decided,
     )
     session.progress("answer", 1.0)
@@ -96,6 +97,14 @@ def _run(
     noticed = symptoms(pieces, decoded.text, document, monitor.layers, monitor.baseline)
     alerts = condensed((*monitor.alerts(), *noticed))
     return evidence, decoded, tuple(alert.in_chinese() if language == "zh" else str(alert) for alert in alerts)
+
+
+def _report(session: Session, ids: Sequence[int]) -> None:
+    """Tell how far the answer is, and its words so far; an answer may stop inside a character."""
+    session.progress("answer", len(ids) / session.options.max_answer_tokens)
+    if session.on_text is not None:
+        text = session.loaded.tokenizer.decode(list(ids), skip_special_tokens=True)
+        session.on_text(text.rstrip("\ufffd").strip())
 
 
 def _fed_facts(readings: Readings, reading: Reading, decoded: Decoded, alerts: tuple[str, ...]) -> RunFacts:

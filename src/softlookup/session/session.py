@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -21,8 +23,14 @@ if TYPE_CHECKING:
     from softlookup.runtime.sentence_encoder import SentenceEncoder
 
 
+OnText = Callable[[str], None]
+
+
 class Session:
     """A model and its settings; loads the model once, when the first question is asked.
+
+    ``progress`` hears how far long work is, ``on_text`` the words of an answer so far, at every token; what either
+    raises (:class:`softlookup.errors.CancellationError`) ends the question and leaves document and model as they were.
 
     >>> answer = Session().open("contract.docx").ask("Who may terminate?")  # doctest: +SKIP
     """
@@ -33,9 +41,11 @@ class Session:
         *,
         options: Options | None = None,
         progress: Progress = no_progress,
+        on_text: OnText | None = None,
     ) -> None:
         self.options = options or Options()
         self.progress = progress
+        self.on_text = on_text
         self.model = model
 
     @cached_property
@@ -78,6 +88,16 @@ class Session:
         from softlookup.evidence.profile_store import find_profile
 
         return find_profile(self.loaded, self.template)
+
+    @contextmanager
+    def heard_by(self, progress: Progress, on_text: OnText | None = None) -> Iterator[None]:
+        """Within the block these hear of the work instead of those that the session was made with."""
+        before = self.progress, self.on_text
+        self.progress, self.on_text = progress, on_text
+        try:
+            yield
+        finally:
+            self.progress, self.on_text = before
 
     def open(self, path: str | Path, **reading: Unpack[ReadKeywords]) -> OpenDocument:
         """Read a document with the options of :func:`softlookup.read_document`.
