@@ -40,8 +40,7 @@ class LayerInputs:
 
     def head(self, number: int) -> LayerInputs:
         """The inputs of one head, [1, T, D]."""
-        part = slice(number, number + 1)
-        return LayerInputs(self.query[part], self.key[part], self.value[part], self.scale)
+        return LayerInputs(self.query[[number]], self.key[[number]], self.value[[number]], self.scale)
 
     def first(self, rows: int) -> LayerInputs:
         """The first ``rows`` positions: under a causal mask they are what a shorter text would give."""
@@ -130,7 +129,6 @@ def low_rank_weights(inputs: LayerInputs, rank: int, *, seed: int = 0) -> LowRan
 
     Five products with blocks [T, rank]: A^T A twice, then A. Energy is exact; singular values come from below, the
     last are the least sure; ``fourth`` is exact in expectation. Products in the inputs' dtype, the rest in float64.
-    The same inputs get the same object: a lesson asks again.
     """
     heads, length, _ = inputs.query.shape
     if not 1 <= rank <= length:
@@ -229,9 +227,8 @@ def _transposed(inputs: LayerInputs, lse: torch.Tensor, block: torch.Tensor) -> 
     ones = inputs.key.new_ones(*inputs.key.shape[:2], 1)
     query = torch.cat((inputs.key * inputs.scale, ones), -1).flip(1)
     key = torch.cat((inputs.query, -lse[..., None].to(dtype)), -1).flip(1)
-    result = attention(
-        query[None], key[None], block.to(dtype).flip(1)[None], causal=True, scale=1.0, stats=_LSE_ALONE
-    )  # fmt: skip
+    value = block.to(dtype).flip(1)
+    result = attention(query[None], key[None], value[None], causal=True, scale=1.0, stats=_LSE_ALONE)
     if result.stats is None or result.stats.lse is None:
         raise AssertionError("asked for")
     return (result.output[0].double() * result.stats.lse[0].double().exp()[..., None]).flip(1)
