@@ -16,7 +16,7 @@ from softlookup.documents.model import Span
 from softlookup.documents.read import read_document
 from softlookup.evidence.answer import ModelSummary, Seconds
 from softlookup.ui.report import Record, ReportInput, build_report
-from softlookup.ui.report.words import WORDS
+from softlookup.ui.report.words import WORDS, clause_name
 from tiny_models import CONTRACT, CONTRACT_ZH
 
 HERE = Path(__file__).resolve().parent
@@ -186,6 +186,21 @@ def test_everything_is_there_in_chinese_by_the_document_and_by_choice(read):
     assert "引用的段落" in chinese.text
 
 
+@pytest.mark.parametrize(
+    ("label", "english", "chinese"),
+    [
+        ("8.2(a)", "clause 8.2(a)", "条款 8.2(a)"),
+        ("(A)", "clause (A)", "条款 (A)"),
+        ("Schedule 2/1", "Schedule 2/1", "条款 Schedule 2/1"),
+        ("第三条（一）", "clause 第三条（一）", "第三条（一）"),
+        ("附件一", "附件一", "附件一"),
+        ("", "passage without a number", "无编号段落"),
+    ],
+)
+def test_a_clause_is_named_as_a_reader_would(label, english, chinese):
+    assert (clause_name(label, "en"), clause_name(label, "zh")) == (english, chinese)
+
+
 def test_both_languages_say_the_same_with_the_same_facts():
     def fields(text):
         return sorted(re.findall(r"{(\w*)", text))
@@ -208,6 +223,16 @@ def test_a_record_without_anything_is_shown(read, outcome):
 def test_a_report_needs_a_question(read):
     with pytest.raises(ValueError, match="at least one question"):
         ReportInput(read(CONTRACT), ())
+
+
+def test_questions_read_in_the_same_way_are_told_once_and_others_apart(read):
+    document = read(CONTRACT)
+    one, two = inputs.record(document, "A?"), inputs.record(document, "B?")
+    apart = replace(two, answer=replace(two.answer, plan=replace(two.answer.plan, reason="another reason")))
+    same, other = (build_report(ReportInput(document, (one, second))) for second in (two, apart))
+    assert same.count("<dt>Left out</dt>") == 1
+    assert other.count("<dt>Left out</dt>") == 2
+    assert "another reason" in other
 
 
 # --- the same bytes
