@@ -274,7 +274,8 @@ def test_hostile_text_is_text_everywhere(tmp_path):
         coverage=replace(base.answer.coverage, clauses_not_fed=(EVIL,), skipped=(EVIL,), notes=(EVIL,)),
     )
     inspection = replace(
-        base.inspection, question=EVIL, failure=EVIL, alerts=(replace(base.inspection.alerts[0], detail=EVIL),),
+        base.inspection, question=EVIL, failure=EVIL, strip=(replace(inputs.STRIP[0], clause=EVIL),),
+        alerts=(replace(base.inspection.alerts[0], detail=EVIL),),
         sinks=(replace(base.inspection.sinks[0], token=EVIL),),
     )  # fmt: skip
     diagnosis = replace(
@@ -413,6 +414,9 @@ def test_the_spans_that_were_fed_are_those_that_are_shown_as_read(read):
     none = build_report(ReportInput(document, (inputs.record(document, fed=0),)))
     assert 'class="fn"' not in all_read
     assert 'class="fd"' not in none
+    assert 'data-read="1"' in all_read
+    assert 'data-read="0"' in none
+    assert 'data-evidence="0.04"' in none
     assert none.count('class="fn"') == all_read.count('class="fd"')
     partly = build_report(ReportInput(document, (replace(inputs.record(document), fed=(Span(0, 300),)),)))
     assert 'class="fn"' in partly

@@ -17,7 +17,7 @@ from softlookup.ui.page_images import PageImage, page_images
 from softlookup.ui.report import facts
 from softlookup.ui.report.cells import Cell, document_cells
 from softlookup.ui.report.content import ReportInput
-from softlookup.ui.report.heads import entropy_map, head_map_svg, sink_map
+from softlookup.ui.report.heads import clause_map, entropy_map, head_map_svg, sink_map
 from softlookup.ui.report.pages import PageMark, images_svg, page_svg, pages_of
 from softlookup.ui.report.questions import QuestionView, evidence_row, highlights, question_view
 from softlookup.ui.report.strip import Row, strip_svg
@@ -173,7 +173,9 @@ def _compared(
     if len(views) < 2:
         return None
     rows: list[Row] = [
-        evidence_row(view.views, view.record.answer.alpha, f"{WORDS[language]['question']} {view.number}")
+        evidence_row(
+            view.views, view.record.answer.alpha, f"{WORDS[language]['question']} {view.number}", f"q{view.number}"
+        )
         for view in views
     ]
     titles = []
@@ -193,10 +195,13 @@ def _maps(view: QuestionView, language: Language) -> dict[str, Markup] | None:
     found, words = view.record.inspection, WORDS[language]
     if found is None:
         return None
-    return {
-        "entropy": Markup(head_map_svg(entropy_map(found), words["entropy_map"], words)),  # noqa: S704 - as above
-        "sink": Markup(head_map_svg(sink_map(found), words["sink_map"], words)),  # noqa: S704 - as above
+    layer, head = words["layer"], words["head"]
+    drawn = {
+        "entropy": head_map_svg(entropy_map(found), words["entropy_map"], layer, head),
+        "sink": head_map_svg(sink_map(found), words["sink_map"], layer, head),
+        "clauses": head_map_svg(clause_map(found), words["clause_map"], layer, ""),
     }
+    return {name: Markup(svg) for name, svg in drawn.items()}  # noqa: S704 - escaped where it is made
 
 
 @cache

@@ -121,7 +121,7 @@ def cell_titles(cells: Sequence[Cell], views: Sequence[CellView], language: Lang
     return titles
 
 
-def evidence_row(views: Sequence[CellView], alpha: float, name: str) -> Row:
+def evidence_row(views: Sequence[CellView], alpha: float, name: str, data: str = "evidence") -> Row:
     """Scores above 0 as shares of the best."""
     top = max((view.evidence or 0.0 for view in views), default=0.0)
     return Row(
@@ -131,9 +131,11 @@ def evidence_row(views: Sequence[CellView], alpha: float, name: str) -> Row:
             Shade(
                 max(0.0, view.evidence or 0.0) / top if top > 0 else 0.0,
                 underlined=view.p_value is not None and view.p_value <= alpha,
+                value="" if view.evidence is None else f"{view.evidence:.4g}",
             )
             for view in views
         ),
+        data,
     )
 
 
@@ -143,10 +145,14 @@ def _strip(
     words = WORDS[language]
     rows = [evidence_row(views, record.answer.alpha, words["row_evidence"])]
     if record.inspection is not None:
-        shades = tuple(Shade(share) for share in densities(cells, views))
-        rows.append(Row(words["row_attention"], "at", shades))
-    fed = tuple(Shade(1, "fd" if view.fed > 0.95 else "fp" if view.fed > 0.05 else "fn") for view in views)
-    rows.append(Row(words["row_fed"], "fd", fed))
+        shares = zip(densities(cells, views), views, strict=True)
+        shades = tuple(Shade(share, value=f"{view.attention or 0.0:.3g}") for share, view in shares)
+        rows.append(Row(words["row_attention"], "at", shades, "attention"))
+    fed = tuple(
+        Shade(1, "fd" if view.fed > 0.95 else "fp" if view.fed > 0.05 else "fn", value=f"{view.fed:.2g}")
+        for view in views
+    )
+    rows.append(Row(words["row_fed"], "fd", fed, "read"))
     titles = cell_titles(cells, views, language, unit)
     return strip_svg(document, cells, rows, titles, words["strip"])
 

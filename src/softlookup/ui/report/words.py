@@ -69,7 +69,9 @@ _EN = {
     "one key gets everything. Dark is 1: all keys get the same.",
     "sink_map": "Attention on the first token per layer and head",
     "sink_note": "Healthy models park attention on the first token; a head that stops doing so, or does nothing else, "
-    "is worth a look.", "outlined": "Outlined: an alert names this head.", "sinks": "Sinks", "sink": "key",
+    "is worth a look.", "outlined": "Outlined: an alert names this head.",
+    "clause_map": "Clauses per layer", "clause_note": "Mass of the clauses of the best passages beyond the mean of "
+    "other questions, over all heads of a layer.", "sinks": "Sinks", "sink": "key",
     "sink_mass": "mean weight", "no_sinks": "none above 0.3", "monitor": "monitor", "place": "place",
     "baseline": "Single heads are compared with {n:,} healthy questions of this model.",
     "no_baseline": "There is no stored baseline of this model: single heads are not judged.",
@@ -152,6 +154,8 @@ _ZH = {
     "entropy_note": "占最大可能熵的比例。浅色为 0：全部集中于一个键；深色为 1：平均分给所有键。",
     "sink_map": "各层各头落在首词元上的注意力",
     "sink_note": "正常模型会把注意力停放在首词元上；某个头不再如此，或只做这一件事，都值得一看。",
+    "clause_map": "各层所看条款",
+    "clause_note": "最佳段落所在条款在每层所有头上的注意力，减去其他问题的均值。",
     "outlined": "带框的格：有警报指向该头。", "sinks": "注意力汇", "sink": "键",
     "sink_mass": "平均权重", "no_sinks": "没有高于 0.3 的", "monitor": "监测", "place": "位置",
     "baseline": "各头与该模型 {n:,} 个正常问题的范围比较。",
