@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.softlookup-installed
 
-.PHONY: setup model demo test check bench samples
+.PHONY: setup model demo test check lessons bench samples
 
 setup: $(STAMP)
 
@@ -30,6 +30,10 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# runs every lesson in both languages and compares outputs and figures with the pages
+lessons: model
+	$(BIN)/python -m softlookup.learn.build
 
 # needs the evaluation data (SOFTLOOKUP_SHARED or ../shared)
 bench: model

@@ -99,7 +99,21 @@ def _parser() -> argparse.ArgumentParser:
     add_check(commands)
     _add_model(commands)
     _add_cache(commands)
+    _add_learn(commands)
     return parser
+
+
+def _add_learn(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import learn as run
+
+    learn = commands.add_parser(
+        "learn",
+        help="lessons on attention that run, exercises, a quiz, and the audit of a course page",
+        description="example: softlookup learn 1",
+    )
+    run.add_learn_arguments(learn)
+    _add_common(learn)
+    learn.set_defaults(run=run.learn)
 
 
 def _add_cache(commands: argparse._SubParsersAction[_Parser]) -> None:
