@@ -22,7 +22,7 @@ from softlookup.ui.page.preferences import accepted
 from softlookup.ui.page.rendering import FOLDER, STATIC
 from softlookup.ui.page.words import PAGE_WORDS
 from softlookup.ui.server.app import create_app
-from tiny_models import CONTRACT, CONTRACT_ZH, save_folder
+from tiny_models import CONTRACT, CONTRACT_ZH
 
 
 def _beside(path):
@@ -42,14 +42,9 @@ HOST = "http://127.0.0.1:8321"
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return save_folder(tmp_path_factory.mktemp("page-model"))
-
-
-@pytest.fixture(scope="module")
-def visitor(tmp_path_factory, model):
+def visitor(tmp_path_factory, tiny_folder):
     """One server for all tests that change nothing of one another."""
-    app = create_app(inputs.settings(tmp_path_factory.mktemp("store"), model))
+    app = create_app(inputs.settings(tmp_path_factory.mktemp("store"), tiny_folder))
     with TestClient(app, base_url=HOST) as client:
         yield inputs.Visitor(client)
 
@@ -209,7 +204,7 @@ def test_an_answer_says_outcome_reason_citations_and_how(visitor, lease, asked):
         (outcome,) = [c.split()[1] for c in fields(html, "class") if c.startswith("answer ")]
         assert outcome in ("answered", "conflict")  # at this alpha
         assert "softlookup" not in html
-        for part in ("p = ", "score ", "What was read", "Plan", "Seconds"):
+        for part in ("p = ", "score ", "What was read", "Plan", "Time"):
             assert part.lower() in html.lower()
     html = visitor.client.get(f"/documents/{lease}").text
     assert dangers(html) == []
@@ -296,8 +291,8 @@ def test_every_clause_can_be_clicked(tmp_path):
         assert document.text.count(words) == 1
 
 
-def test_no_evidence_looks_different_and_offers_a_person(tmp_path, model):
-    with TestClient(create_app(inputs.settings(tmp_path / "store", model, alpha=0.025)), base_url=HOST) as client:
+def test_no_evidence_looks_different_and_offers_a_person(tmp_path, tiny_folder):
+    with TestClient(create_app(inputs.settings(tmp_path / "store", tiny_folder, alpha=0.025)), base_url=HOST) as client:
         visitor = inputs.Visitor(client)
         document = visitor.upload("lease.txt", CONTRACT.encode())
         found = [visitor.ask(document, question) for question in ("Who flies to the moon?", "What do ducks eat?")]
@@ -321,7 +316,7 @@ def test_there_is_nothing_to_take_away_before_a_question(visitor):
 def test_a_question_without_script_is_queued_shown_and_stopped(visitor, lease):
     gate = threading.Event()
     state = visitor.client.app.state.server
-    state.jobs.submit("load", lambda _: gate.wait(30), background=True)
+    state.jobs.submit("upkeep", lambda _: gate.wait(30), background=True)
     try:
         begun = visitor.post(f"/documents/{lease}/ask", question="What is the fee?")
         assert begun.status_code == 303
@@ -435,8 +430,8 @@ def test_pages_of_a_pdf_are_drawn_in_batches_with_boxes(visitor, monkeypatch):
     assert "The owner repairs the roof." in look(text).text
 
 
-def test_log_in_with_the_token(tmp_path, model):
-    app = create_app(inputs.settings(tmp_path / "store", model, token="a-token-of-many-letters"))
+def test_log_in_with_the_token(tmp_path, tiny_folder):
+    app = create_app(inputs.settings(tmp_path / "store", tiny_folder, token="a-token-of-many-letters"))
     with TestClient(app, base_url=HOST, headers={"Accept": "text/html"}) as client:
         visitor = inputs.Visitor(client)
         closed = client.get("/")

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tiny_models import CONTRACT, CONTRACT_ZH, save_folder
+from served import served
+from softlookup.session import Options
+from tiny_models import CONTRACT, CONTRACT_ZH
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
-ROOT = Path(__file__).parents[2]
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-SERVER = """
-import sys
-from pathlib import Path
-from softlookup.session import Options
-from softlookup.ui.server.serve import serve
-from softlookup.ui.server.settings import Settings
-options = Options(alpha=0.9, max_answer_tokens=4, cache=False)
-serve(Settings(port=0, model=Path(sys.argv[1]), options=options), lambda address: print(address, flush=True))
-"""
 WAIT = 30_000  # ms; the machine may be busy
 
 
@@ -49,15 +38,11 @@ pdf = _beside(Path(__file__).parents[1] / "documents" / "pdf_builders.py")
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """A server with a tiny model in a process of its own; it must end well."""
-    model = save_folder(tmp_path_factory.mktemp("story-model"))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", SERVER, str(model)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        yield process.stdout.readline().strip()
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+def address(tiny_folder, tmp_path_factory):
+    """A server with the tiny model, which cites something at this alpha."""
+    options = Options(alpha=inputs.ALPHA, max_answer_tokens=4, cache=False)
+    with served(model=tiny_folder, store=tmp_path_factory.mktemp("store"), options=options) as running:
+        yield running.address
 
 
 @pytest.fixture(scope="module")

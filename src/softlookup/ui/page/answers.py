@@ -50,7 +50,7 @@ def answer_view(shown: ShownDocument, turn: int, held: Turn, language: Language,
     """View of a turn; ``address`` of the document, to which the strip leads."""
     document = shown.document
     record = Record(held.answer, held.fed, held.inspection, held.diagnosis)
-    view = question_view(document, turn + 1, record, shown.cells, language)
+    view = question_view(document, turn + 1, record, shown.cells, language, shown.unit(language))
     places = {}
     for passage, mark in zip(sorted(view.passages, key=lambda p: p.number), highlights(view, held.answer), strict=True):
         places[passage.number] = _place(shown, mark)
@@ -69,7 +69,7 @@ def _place(shown: ShownDocument, mark: Highlight) -> Place:
 def marks_of(shown: ShownDocument, turn: int, held: Turn, language: Language) -> list[Highlight]:
     """Marks of a turn in the text."""
     record = Record(held.answer, held.fed)
-    return highlights(question_view(shown.document, turn + 1, record, (), language), held.answer)
+    return highlights(question_view(shown.document, turn + 1, record, (), language, ""), held.answer)
 
 
 def sheet_marks(shown: ShownDocument, marks: Sequence[Highlight]) -> list[PageMark]:
@@ -88,7 +88,7 @@ def comparison_strip(shown: ShownDocument, views: Sequence[AnswerView], language
     rows: list[Row] = [
         evidence_row(view.view.views, view.answer.alpha, f"{words['question']} {view.turn + 1}") for view in views
     ]
-    named = [cell_titles(shown.document, shown.cells, view.view.views, language, words["tokens"]) for view in views]
+    named = [cell_titles(shown.cells, view.view.views, language, shown.unit(language)) for view in views]
     titles = ["\n".join(f"{view.turn + 1}: {names[n]}" for view, names in zip(views, named, strict=True))
               for n in range(len(shown.cells))]  # fmt: skip
     return linked(strip_svg(shown.document, shown.cells, rows, titles, words["strip_all"]), address)

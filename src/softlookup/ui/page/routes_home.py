@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -59,10 +58,8 @@ async def upload(request: Request, state: Server) -> Response:
 async def delete(document: str, request: Request, state: Server, page: Page) -> Response:
     """Delete a document, its questions and answers."""
     await form_fields(request, state)
-    state.talks.forget_document(state.store.get(document).id)
-    state.documents.forget(document)
+    await state.delete(document)
     page.forget(document)
-    await asyncio.to_thread(state.store.delete, document)
     return _to("/")
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from softlookup.documents.language import language_of
+from softlookup.documents.language import Language, language_of
 from softlookup.documents.model import Clause, Document, Span
 from softlookup.ui.document_view import Highlight, Piece, document_pieces
 from softlookup.ui.report.cells import Cell, document_cells
+from softlookup.ui.report.words import WORDS
 
 if TYPE_CHECKING:
     from softlookup.documents.model import TextLine
@@ -85,6 +86,10 @@ class ShownDocument:
     def cells(self) -> tuple[Cell, ...]:
         """Cells of the strip."""
         return document_cells(self.document, self._count_tokens or len, _MOST_CELLS)
+
+    def unit(self, language: Language) -> str:
+        """What the length of a cell counts."""
+        return WORDS[language]["tokens" if self._count_tokens else "characters"]
 
     @cached_property
     def lines(self) -> dict[int, list[TextLine]]:
