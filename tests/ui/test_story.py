@@ -155,15 +155,15 @@ def test_english_word_file_from_upload_to_report(watched, tmp_path):
         page.locator(f"#turn-0 .passage.now .jump[data-target='{jumps.first.get_attribute('data-target')}']").wait_for()
 
     answer.locator(".wrong > summary").click()
-    assert page.locator("#picking").is_visible()
+    page.locator("#picking").wait_for()
     page.keyboard.press("Escape")
-    assert not page.locator("#picking").is_visible()
+    page.locator("#picking").wait_for(state="hidden")
     answer.locator(".wrong > summary").click()
     page.locator("[role=treeitem]", has_text="Repairs").first.locator("a").click()
     diagnosis = answer.locator(".diagnosis")
     diagnosis.wait_for()
     assert "Expected" in diagnosis.inner_text()
-    assert not page.locator("#picking").is_visible()
+    page.locator("#picking").wait_for(state="hidden")
     assert page.locator("#said").inner_text().startswith("Diagnosis: ")
 
     with page.expect_download() as saved:
