@@ -353,6 +353,9 @@ def test_starting_over_begins_an_empty_session(visitor):
     visitor.post(f"/documents/{document}/restart")
     assert fields(visitor.client.get(f"/documents/{document}").text, "data-turn") == []
     assert fields(visitor.client.get(f"/documents/{document}?session={first.id}").text, "data-turn") == ["0"]
+    earlier = f'href="/documents/{document}?session={first.id}"'
+    assert earlier in visitor.client.get(f"/documents/{document}").text
+    assert earlier not in visitor.client.get(f"/documents/{document}?session={first.id}").text
 
 
 def test_a_hostile_contract_shows_as_text(visitor):

@@ -56,10 +56,11 @@ async def document_page(
     talk = page.talk(document, wanted.session)
     language = preferences(request).language
     context = await asyncio.to_thread(_context, shown, talk, wanted, language, f"/documents/{document}")
-    runs = [] if talk is None else page.unfinished(talk)
+    others = [other for other in reversed(page.talks(document)) if other is not talk and other.turns]
     return rendered(
-        request, "page_document.html", stored=stored, facts=facts, talk=talk, runs=runs, document=document, **context
-    )
+        request, "page_document.html", stored=stored, facts=facts, talk=talk, document=document, others=others,
+        chosen=wanted.session, runs=[] if talk is None else page.unfinished(talk), **context,
+    )  # fmt: skip
 
 
 @router.get("/parts/{number}")

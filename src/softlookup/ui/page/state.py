@@ -72,8 +72,12 @@ class PageState:
             if found.document != document:
                 raise NotFoundError("this session is about another document", "open the document again")
             return found
-        own = [talk for talk in self.server.talks.list() if talk.document == document]
+        own = self.talks(document)
         return own[-1] if own else None
+
+    def talks(self, document: str) -> list[Talk]:
+        """Sessions of a document, the oldest first."""
+        return [talk for talk in self.server.talks.list() if talk.document == document]
 
     def begin(self, run: Run, job: Job) -> None:
         """Remember a run and its job; the oldest finished ones are forgotten."""

@@ -29,19 +29,38 @@ async function get(address) {
   return text;
 }
 
-// --- parts of the document: loaded when they have been in sight for a moment
+// --- parts of the document: loaded when scrolling rests, the nearest first, two at a time
 
 const parts = panes ? $$("#text .part") : [];
-const waits = new Map();
+const sighted = new Set();
+let pause = 0;
+let loads = 0;
 const eye = new IntersectionObserver(
   (entries) => {
-    for (const { target, isIntersecting } of entries) {
-      clearTimeout(waits.get(target));
-      if (isIntersecting) waits.set(target, setTimeout(() => load(target).catch(() => {}), 90));
-    }
+    for (const { target, isIntersecting } of entries) sighted[isIntersecting ? "add" : "delete"](target);
+    clearTimeout(pause);
+    pause = setTimeout(loadSighted, 100);
   },
   { root: $("#text"), rootMargin: "900px 0px" },
 );
+
+function loadSighted() {
+  const pane = $("#text").getBoundingClientRect();
+  const middle = (pane.top + pane.bottom) / 2;
+  const away = (part) => {
+    const box = part.getBoundingClientRect();
+    return box.top > middle ? box.top - middle : Math.max(0, middle - box.bottom);
+  };
+  const waiting = [...sighted].sort((one, other) => away(one) - away(other));
+  for (const part of waiting.slice(0, Math.max(0, 2 - loads))) {
+    sighted.delete(part);
+    loads += 1;
+    load(part).catch(() => {}).finally(() => {
+      loads -= 1;
+      loadSighted();
+    });
+  }
+}
 
 const places = (link) => (panes.dataset.mode === "pages" ? link.dataset.pages : link.dataset.parts).split(" ");
 
