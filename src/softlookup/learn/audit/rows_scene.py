@@ -133,7 +133,8 @@ SCENE = (
     AuditRow(
         "scene-retrieval-flops", "0", "retrieval costs 7e14 FLOP in all", "检索方案共7e14 FLOP", "7e14", "FLOP",
         lambda: right("retrieval, 8 x 4k"),
-        "no causal half; the page's own way gives {0:.2g}, {2:.2g} of 32,000 tokens; {1:.2g} if chunks do not see each other",
+        "no causal half; the page's own way gives {0:.2g}, {2:.2g} of 32,000 tokens; {1:.2g} if "
+        "chunks do not see each other",
         "没有减去因果的一半；按原文算法为{0:.2g}（32,000个token时{2:.2g}）；各块互不可见时为{1:.2g}",
         facts=(
             lambda: page_way("retrieval, 8 x 4k"), lambda: float(flops(tokens=RETRIEVED // 8).times(8).total),
