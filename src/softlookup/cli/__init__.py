@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_plan(commands)
     _add_diagnose(commands)
+    _add_serve(commands)
     add_check(commands)
     _add_model(commands)
     _add_cache(commands)
@@ -131,6 +132,7 @@ def _add_cache(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import commands as run
+    from softlookup.cli.report import add_report_options
 
     ask = commands.add_parser(
         "ask",
@@ -176,6 +178,7 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
         metavar="FILE",
         help="also write questions, clauses, reasons and coverage for the person who decides (.html, .csv, .json)",
     )
+    add_report_options(ask)
     ask.set_defaults(run=run.ask)
 
 
@@ -194,6 +197,7 @@ def _add_read(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import inspect as run
+    from softlookup.cli.report import add_report_options
 
     inspect = commands.add_parser(
         "inspect",
@@ -201,6 +205,7 @@ def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
         description='example: softlookup inspect contract.docx "Who may terminate?"',
     )
     run.add_inspect_arguments(inspect)
+    add_report_options(inspect, asks=False)
     _add_document_options(inspect)
     _add_model_options(inspect)
     inspect.set_defaults(run=run.inspect)
@@ -224,6 +229,7 @@ def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import diagnose as run
+    from softlookup.cli.report import add_report_options
 
     diagnose = commands.add_parser(
         "diagnose",
@@ -231,9 +237,23 @@ def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
         description='example: softlookup diagnose contract.docx "What is the notice period?" --expect 4.1',
     )
     run.add_diagnose_arguments(diagnose)
+    add_report_options(diagnose, asks=False)
     _add_document_options(diagnose)
     _add_model_options(diagnose)
     diagnose.set_defaults(run=run.diagnose)
+
+
+def _add_serve(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import serve as run
+
+    serve = commands.add_parser(
+        "serve",
+        help="local page and HTTP API: many questions on documents that stay open",
+        description="example: softlookup serve --port 8321",
+    )
+    run.add_serve_arguments(serve)
+    _add_model_options(serve)
+    serve.set_defaults(run=run.serve)
 
 
 def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:
