@@ -148,7 +148,7 @@ SCALING = (
     ),
     AuditRow(
         "fp16-normal", "3.1", "smallest normal number of fp16: 6.1e-5", "fp16最小正规数6.1e-5", "6.1e-5", "",
-        _smallest_normal, "2^-14; subnormals reach {0:.1e}", "2⁻¹⁴；非正规数可到{0:.1e}",
+        _smallest_normal, "2^-14; subnormals reach {0:.1e}", "2⁻¹⁴；次正规数可到{0:.1e}",
         facts=(lambda: 2 * _smallest_half(),), on_page="6.1e-5 16",
     ),
     AuditRow(
