@@ -143,7 +143,7 @@ CONTRACT = (
     ),
     AuditRow(
         "contract-bandwidth", "5.4", "at 3 TB/s", "3 TB/s", "3", "TB/s", _bandwidth,
-        "an H100 has {0:.2f}, of which 80 % arrive", "H100为{0:.2f}，实际约得80%",
+        "3 to one digit: an H100 has {0:.2f}, of which 80 % arrive", "取一位即3：H100为{0:.2f}，实际约得80%",
         facts=(lambda: find_device(_H100).bandwidth / 1e12,), on_page="3",
     ),
     AuditRow(
