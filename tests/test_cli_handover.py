@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softlookup.cli import handover, main
-from softlookup.cli.handover_csv import COLUMNS, csv_text, safe_cell
-from softlookup.cli.handover_html import html_text
-from softlookup.cli.handover_labels import HANDOVER_LABELS, heads_text
-from softlookup.cli.labels import LABELS
 from softlookup.documents.model import Span
 from softlookup.documents.read import read_document
 from softlookup.evidence.answer import Citation, ModelSummary, RankedPassage
 from softlookup.evidence.handover import NOT_TESTED, Handover, question_record
+from softlookup.ui.handover_csv import COLUMNS, csv_text, safe_cell
+from softlookup.ui.handover_html import html_text
+from softlookup.ui.handover_labels import HANDOVER_LABELS, heads_text
+from softlookup.ui.labels import LABELS
 from tiny_answers import ANSWER
 from tiny_models import CONTRACT, CONTRACT_ZH
 

@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_plan(commands)
     _add_diagnose(commands)
+    _add_serve(commands)
     add_check(commands)
     _add_model(commands)
     _add_cache(commands)
@@ -234,6 +235,19 @@ def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
     _add_document_options(diagnose)
     _add_model_options(diagnose)
     diagnose.set_defaults(run=run.diagnose)
+
+
+def _add_serve(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import serve as run
+
+    serve = commands.add_parser(
+        "serve",
+        help="local page and HTTP API: many questions on documents that stay open",
+        description="example: softlookup serve --port 8321",
+    )
+    run.add_serve_arguments(serve)
+    _add_model_options(serve)
+    serve.set_defaults(run=run.serve)
 
 
 def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:

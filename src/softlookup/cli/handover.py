@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +12,7 @@ from softlookup.errors import SoftlookupError, UsageError
 
 if TYPE_CHECKING:
     from softlookup.documents.model import Document
-    from softlookup.evidence.handover import Handover, QuestionRecord
+    from softlookup.evidence.handover import QuestionRecord
 
 SUFFIXES = (".html", ".csv", ".json")
 
@@ -47,29 +45,16 @@ def write_handover(path: Path, document: Document, records: list[QuestionRecord]
 
     Raises ``SoftlookupError`` when the folder cannot be written.
     """
-    from softlookup import __version__
-    from softlookup.evidence.handover import Handover
+    from softlookup.ui.handover import FORMATS, handover_text
 
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    content = _writer(path)(Handover(document, tuple(records), created, __version__))
+    kind = next(kind for kind in FORMATS if path.suffix.lower() == f".{kind}")
+    content = handover_text(document, records, kind)
     try:
         _replace(path, content.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise SoftlookupError(
             f"the hand-over file {path} cannot be written ({error.strerror or error})", "choose another folder"
         ) from error
-
-
-def _writer(path: Path) -> Callable[[Handover], str]:
-    from softlookup.cli import handover_csv, handover_html
-    from softlookup.cli.escape import json_text
-
-    suffix = path.suffix.lower()
-    if suffix == ".html":
-        return handover_html.html_text
-    if suffix == ".csv":
-        return handover_csv.csv_text
-    return lambda handover: json_text(handover.to_dict()) + "\n"
 
 
 def _replace(path: Path, content: bytes) -> None:

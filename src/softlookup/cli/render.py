@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TextIO
 
 from softlookup.cli.escape import printable, printable_line
-from softlookup.cli.labels import LABELS
 from softlookup.cli.wrapping import wrapped
 from softlookup.documents.language import language_of
+from softlookup.ui.labels import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

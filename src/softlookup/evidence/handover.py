@@ -1,6 +1,6 @@
 """What the person who decides needs of a run: answers, the nearest clauses with their text, and what was not read.
 
-Gathers only; nothing is computed anew and nothing is printed. The file formats are ``cli/handover.py``.
+Gathers only; nothing is computed anew and nothing is printed. The file formats are ``ui/handover.py``.
 """
 
 from __future__ import annotations

@@ -22,6 +22,17 @@ def cache_directory() -> Path:
     return _created(path)
 
 
+def state_directory() -> Path:
+    """``state`` in ``$SOFTLOOKUP_CACHE``, else the user's state directory of the platform; created with mode 0700.
+
+    Raises ``ModelError`` when it cannot be created.
+    """
+    import platformdirs
+
+    named = os.environ.get(CACHE_VARIABLE)
+    return _created(Path(named).expanduser() / "state" if named else Path(platformdirs.user_state_dir("softlookup")))
+
+
 def _created(path: Path) -> Path:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -49,6 +49,10 @@ class HybridReadings:
         profile = readings.profile()
         cached = session.options.cache
         self._store = PrefixStore() if cached else None
+
+        def heard(phase: str, fraction: float) -> None:  # by whoever listens then, not when the windows were made
+            session.progress(phase, fraction)
+
         return DocumentWindows(
             readings.document,
             without_contents(readings.document, readings.chunks),
@@ -64,7 +68,7 @@ class HybridReadings:
                 profile,
                 store=self._store,
                 cached=cached,
-                progress=session.progress,
+                progress=heard,
                 spend=readings.spend,
             ),
         )

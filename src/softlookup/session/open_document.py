@@ -100,6 +100,11 @@ class OpenDocument:
         predicted = sum_figure([(1.0, chosen.reading), (final, chosen.final)], "s", "reading")
         return compare(replace(predicted, source=rates.source), answer.seconds.prefill)
 
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of what the model read of this document that this object keeps in memory."""
+        return self._readings.held_bytes
+
     def reading(self, questions: Sequence[str]) -> Reading:
         """The context that the model reads for ``questions``, prefilled; the full document is read once only."""
         return self._readings.reading(questions)
@@ -111,7 +116,7 @@ class OpenDocument:
     def ask_all(self, questions: Sequence[str]) -> Iterator[Answer]:
         """Ask several questions; the document is read once for all of them (or once per group when retrieved)."""
         for question in questions:
-            self._check_question(question)
+            self.check_question(question)
         self._check_text()
         _ = self.session.encoder  # one that is missing is told before the model reads for a minute
         readings = self._readings
@@ -149,7 +154,7 @@ class OpenDocument:
                 "use Options(strategy='hybrid')",
             )
         for question in questions:
-            self._check_question(question)
+            self.check_question(question)
         self._check_text()
         return self._readings.hybrid.evidence(questions)
 
@@ -165,7 +170,7 @@ class OpenDocument:
         from softlookup.diagnostics.baseline import load_baseline
         from softlookup.diagnostics.inspection import InspectOptions, inspect_reading
 
-        self._check_question(question)
+        self.check_question(question)
         self._check_text()
         session, options = self.session, self.session.options
         profile = self._readings.profile()
@@ -199,7 +204,7 @@ class OpenDocument:
         from softlookup.diagnostics.diagnose import diagnose
         from softlookup.diagnostics.place import expected_place
 
-        self._check_question(question)
+        self.check_question(question)
         place = expected_place(self.document, expect)
         if place is None or place.span is not None:  # else the words are known to be outside the text
             self._check_text()
@@ -233,7 +238,8 @@ class OpenDocument:
         """Spans of the document that the model had read when it last answered ``question``; () if it read none."""
         return self._fed.get(question, ())
 
-    def _check_question(self, question: str) -> None:
+    def check_question(self, question: str) -> None:
+        """Raise ``UsageError`` for a question that is empty or not text, ``CapacityError`` for one too long."""
         if not question.strip():
             raise UsageError("the question is empty", "write a question after the file name")
         if any("\ud800" <= character <= "\udfff" for character in question):

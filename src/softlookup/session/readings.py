@@ -126,6 +126,11 @@ class Readings:
             self._full = self.read(full_context(self.document), measured=measured)
         return self._full
 
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of what the model read that stays in memory: keys and values of the whole document."""
+        return 0 if self._full is None else self._full.prefilled.kv_bytes
+
     def retrieve(self, questions: Sequence[str], tokens: int | None = None) -> Context:
         """Clauses for the questions and for the off-topic bank, in turn; ``tokens`` instead of the plan's budget.
 

@@ -6,10 +6,10 @@ import html
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from softlookup.cli.escape import printable
-from softlookup.cli.handover_labels import HANDOVER_LABELS, heads_text
-from softlookup.cli.labels import LABELS
 from softlookup.evidence.handover import NOT_TESTED
+from softlookup.ui.escape import printable
+from softlookup.ui.handover_labels import HANDOVER_LABELS, heads_text
+from softlookup.ui.labels import LABELS
 
 if TYPE_CHECKING:
     from softlookup.evidence.handover import Handover, QuestionRecord

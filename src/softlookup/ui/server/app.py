@@ -1,0 +1,82 @@
+"""create_app(settings) -> FastAPI: the routes, the middleware and the errors put together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from softlookup import __version__
+from softlookup.errors import SoftlookupError, UsageError
+from softlookup.ui.server import api_about, api_ask, api_documents, api_look, api_sessions, openai_api
+from softlookup.ui.server.openapi import describe
+from softlookup.ui.server.problems import error_body
+from softlookup.ui.server.responses import Json, error_response
+from softlookup.ui.server.safety import Safety
+from softlookup.ui.server.settings import Settings
+from softlookup.ui.server.state import ServerState
+
+_CODES = {401: "token_required", 403: "refused", 404: "not_found", 405: "method_not_allowed"}
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The server as an ASGI app; its parts are made here and started with its lifespan."""
+    state = ServerState(settings or Settings())
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        state.start()
+        try:
+            yield
+        finally:
+            await state.stop()
+
+    app = FastAPI(
+        title="softlookup",
+        version=__version__,
+        summary="Long contracts, asked on your own machine: clause citations, or 'no evidence found'.",
+        docs_url=None,  # that page loads scripts from elsewhere
+        redoc_url=None,
+        default_response_class=Json,
+        lifespan=lifespan,
+    )
+    app.state.server = state
+    for routes in (api_about, api_documents, api_ask, api_sessions, api_look, openai_api):
+        app.include_router(routes.router)
+    _add_errors(app)
+    app.add_middleware(Safety, state=state)
+    app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # as FastAPI's own documentation does
+    return app
+
+
+def _add_errors(app: FastAPI) -> None:
+    @app.exception_handler(SoftlookupError)
+    async def typed(_: Request, error: SoftlookupError) -> Json:
+        return error_response(error)
+
+    @app.exception_handler(HTTPException)
+    async def plain(_: Request, error: HTTPException) -> Json:
+        if isinstance(error.__cause__, SoftlookupError):  # raised while the body was read
+            return error_response(error.__cause__)
+        body = error_body(UsageError(str(error.detail), ""))
+        body["error"]["code"] = _CODES.get(error.status_code, "invalid_request")
+        return Json(body, error.status_code, dict(error.headers or {}))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Json:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
+        told = error_body(UsageError(f"{place[:200]}: {str(first['msg'])[:300]}", "see /openapi.json"))
+        told["error"]["param"] = place[:200]
+        return Json(told, 400)
+
+
+def openapi_text(app: FastAPI) -> str:
+    """The OpenAPI document as it is served, for a file."""
+    document: dict[str, Any] = app.openapi()
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
