@@ -29,14 +29,16 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No fixture of a whole module does either, before the cache of its first test is there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOFTLOOKUP_CACHE", str(tmp_path_factory.mktemp("shared-cache")))
+        patch.setenv("SOFTLOOKUP_STATE", str(tmp_path_factory.mktemp("shared-state")))
         yield
 
 
 @pytest.fixture(autouse=True)
 def isolated_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test sees or changes the caller's cache."""
+    """No test sees or changes the caller's cache or state."""
     path = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("SOFTLOOKUP_CACHE", str(path))
+    monkeypatch.setenv("SOFTLOOKUP_STATE", str(path.parent / f"{path.name}-state"))
     return path
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlookup.cli import handover, main
+from softlookup.cli import handover, main, output_file
 from softlookup.documents.model import Span
 from softlookup.documents.read import read_document
 from softlookup.evidence.answer import Citation, ModelSummary, RankedPassage
@@ -134,11 +134,11 @@ def test_a_failed_write_leaves_the_old_file_and_says_so(made, tmp_path, monkeypa
     def fails(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(handover.os, "fsync", fails)
+    monkeypatch.setattr(output_file.os, "fsync", fails)
     with pytest.raises(SoftlookupError, match="No space left"):
         handover.write_handover(target, content.document, list(content.records))
     assert target.read_text("utf-8") == "old"
-    assert not list(tmp_path.glob(".handover*"))
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["evil.txt", "out.json"]
 
 
 def test_clauses_that_were_not_read_are_in_the_file_of_a_retrieved_context(tiny_folder, tmp_path, capsys):

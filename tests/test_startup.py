@@ -34,6 +34,7 @@ def run(*arguments):
      ("plan", "{contract}", "--model", "{model}", "--device", "H100", "--questions", "50", "--json"),
      ("plan", "--tokens", "5000", "--json"),
      ("plan", "--tokens", "900", "--model", "{model}"), ("plan", "--example", "contract-qa"),
+     ("learn",), ("learn", "--help"), ("learn", "--exercises", "--json"), ("serve", "--help"), ("mcp", "--help"),
      ("model", "list"), ("model", "info", "--model", "{model}")],
     ids=" ".join,
 )  # fmt: skip

@@ -133,6 +133,7 @@ def _add_cache(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import commands as run
+    from softlookup.cli.report import add_report_options
 
     ask = commands.add_parser(
         "ask",
@@ -178,6 +179,7 @@ def _add_ask(commands: argparse._SubParsersAction[_Parser]) -> None:
         metavar="FILE",
         help="also write questions, clauses, reasons and coverage for the person who decides (.html, .csv, .json)",
     )
+    add_report_options(ask)
     ask.set_defaults(run=run.ask)
 
 
@@ -196,6 +198,7 @@ def _add_read(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import inspect as run
+    from softlookup.cli.report import add_report_options
 
     inspect = commands.add_parser(
         "inspect",
@@ -203,6 +206,7 @@ def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
         description='example: softlookup inspect contract.docx "Who may terminate?"',
     )
     run.add_inspect_arguments(inspect)
+    add_report_options(inspect, asks=False)
     _add_document_options(inspect)
     _add_model_options(inspect)
     inspect.set_defaults(run=run.inspect)
@@ -226,6 +230,7 @@ def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
     from softlookup.cli import diagnose as run
+    from softlookup.cli.report import add_report_options
 
     diagnose = commands.add_parser(
         "diagnose",
@@ -233,6 +238,7 @@ def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
         description='example: softlookup diagnose contract.docx "What is the notice period?" --expect 4.1',
     )
     run.add_diagnose_arguments(diagnose)
+    add_report_options(diagnose, asks=False)
     _add_document_options(diagnose)
     _add_model_options(diagnose)
     diagnose.set_defaults(run=run.diagnose)

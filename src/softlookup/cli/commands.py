@@ -32,7 +32,9 @@ def ask(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.escape import json_line, printable_line
     from softlookup.cli.handover import handover_target, write_handover
     from softlookup.cli.progress import progress_bar
+    from softlookup.cli.report import report_target, write_report
     from softlookup.evidence.handover import question_record
+    from softlookup.ui.report import Record
 
     for question in options.questions:  # a wrong call is reported before an unreadable document
         if not question.strip():
@@ -40,7 +42,8 @@ def ask(options: argparse.Namespace) -> ExitCode:
         if any("\ud800" <= character <= "\udfff" for character in question):
             raise UsageError("the question is not valid UTF-8", "check the encoding of your terminal")
     target = None if options.handover is None else handover_target(options.handover, options.file)
-    codes, records = [], []
+    report = report_target(options)
+    codes, records, shown = [], [], []
     with progress_bar() as progress:
         session = open_session(options, progress)
         document = session.open(options.file, **reading_options(options))
@@ -57,6 +60,7 @@ def ask(options: argparse.Namespace) -> ExitCode:
             codes.append(answer.exit_code)
             if target is not None:
                 records.append(question_record(document.document, answer, document.fed(answer.question)))
+            shown.append(Record(answer, document.fed(answer.question)))
     if document.kept_bytes:
         from softlookup.cli.render_plan import quantity
         from softlookup.runtime.prefix_store import prefix_folder
@@ -69,6 +73,8 @@ def ask(options: argparse.Namespace) -> ExitCode:
     if target is not None:
         write_handover(target, document.document, records)
         sys.stderr.write(f"hand-over: {printable_line(str(target))}\n")
+    if report is not None:
+        write_report(report, document, shown, options)
     # a partly read document (4) outranks no evidence (3), which outranks an answer
     return max(codes)
 

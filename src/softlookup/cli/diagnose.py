@@ -16,13 +16,18 @@ def diagnose(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.escape import json_line
     from softlookup.cli.progress import progress_bar
     from softlookup.cli.render_diagnosis import diagnosis_text
+    from softlookup.cli.report import question_record, report_target, write_report
 
+    report = report_target(options)
     with progress_bar() as progress:
         session = open_session(options, progress)
         document = session.open(options.file, **reading_options(options))
         render.note_model(session.source, sys.stderr)
         found = document.diagnose(options.question, options.expect, answer=options.answer, whole=options.whole)
+        record = None if report is None else question_record(document, options.question, diagnosis=found)
     sys.stdout.write((json_line(found.to_dict()) if options.json else diagnosis_text(found)) + "\n")
+    if report is not None and record is not None:
+        write_report(report, document, [record], options)
     return ExitCode.OK
 
 

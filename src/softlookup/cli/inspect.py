@@ -39,10 +39,12 @@ def inspect(options: argparse.Namespace) -> ExitCode:
     from softlookup.cli.progress import progress_bar
     from softlookup.cli.render import note_model
     from softlookup.cli.render_inspect import inspection_text
+    from softlookup.cli.report import question_record, report_target, write_report
     from softlookup.session import Options, Session
 
     if not options.question.strip():  # a wrong call is reported before an unreadable document
         raise UsageError("the question is empty", "write a question after the file name")
+    report = report_target(options)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     settings = Options(options.alpha, options.max_answer_tokens, options.max_context_tokens)
     with progress_bar() as progress:
@@ -52,10 +54,13 @@ def inspect(options: argparse.Namespace) -> ExitCode:
         found = document.inspect(options.question)
         if options.save_baseline:
             _save_baseline(found)
+        record = None if report is None else question_record(document, options.question, inspection=found)
     if options.json:
         sys.stdout.write(json_line(found.to_dict()) + "\n")
     else:
         sys.stdout.write(inspection_text(found, width=_width(sys.stdout), colored=wants_color(sys.stdout)))
+    if report is not None and record is not None:
+        write_report(report, document, [record], options)
     return ExitCode.OK if document.document.coverage.complete else ExitCode.DOCUMENT
 
 

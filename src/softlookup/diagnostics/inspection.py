@@ -21,6 +21,7 @@ from softlookup.diagnostics.inspection_result import (
     HeadClauses,
     Inspection,
     LayerSummary,
+    PassageWeight,
     StripRow,
     layer_summary,
 )
@@ -143,6 +144,7 @@ def inspect_reading(document: Document, reading: Reading, question: str, options
         model_sha256=reading.prefilled.loaded.source.sha256,
         template_sha256=reading.prefilled.template.sha256,
         profiled=reading.profile.profiled,
+        passages=_passages(reading, layer_mass),
     )
 
 
@@ -218,6 +220,16 @@ def _strip(
         opening = _opening(document, best.span)
         rows.append(StripRow(clause, opening, best.span.start, best.span.end, score, mass))
     return tuple(rows)
+
+
+def _passages(reading: Reading, question: LayerMass) -> tuple[PassageWeight, ...]:
+    """The question's mean weight on every passage of the reading."""
+    mean = np.mean([layer[0] for layer in question.mass.values()], axis=0) if question.mass else ()
+    found = (
+        PassageWeight(chunk.span.start, chunk.span.end, round(float(weight), 6))
+        for chunk, weight in zip(reading.chunks, mean, strict=False)
+    )
+    return tuple(sorted(found, key=lambda passage: passage.start))
 
 
 def _opening(document: Document, span: Span) -> str:

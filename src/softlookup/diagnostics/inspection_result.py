@@ -57,6 +57,15 @@ class StripRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageWeight:
+    """Share of the attention of the question's rows on a passage: mean over rows, heads and layers; not calibrated."""
+
+    start: int
+    end: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class LayerSummary:
     """One layer: means over its heads, and every head. None where there is no number.
 
@@ -76,7 +85,11 @@ class LayerSummary:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What `softlookup inspect` tells; see docs/json.md. ``healthy_bank`` is the bank's baseline on this document."""
+    """What `softlookup inspect` tells; see docs/json.md. ``healthy_bank`` is the bank's baseline on this document.
+
+    ``passages``: where the rows of the question looked, for every passage that was read, in document order; it is for
+    drawing, not in the JSON.
+    """
 
     question: str
     language: str
@@ -100,6 +113,7 @@ class Inspection:
     template_sha256: str
     profiled: bool
     healthy_bank: Baseline | None = field(default=None, repr=False)
+    passages: tuple[PassageWeight, ...] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object, with ``schema`` first."""

@@ -78,9 +78,7 @@ async def describe(document: Id, state: Server) -> DocumentBody:
 @router.delete("/{document}", responses=errors(404))
 async def delete(document: Id, state: Server) -> Deleted:
     """Delete a document, its sessions and what is kept of them."""
-    state.talks.forget_document(state.store.get(document).id)
-    state.documents.forget(document)
-    await asyncio.to_thread(state.store.delete, document)
+    await state.delete(document)
     return Deleted(id=document, deleted=True)
 
 

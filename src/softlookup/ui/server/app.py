@@ -43,6 +43,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,  # that page loads scripts from elsewhere
         redoc_url=None,
         default_response_class=Json,
+        redirect_slashes=False,
         lifespan=lifespan,
     )
     app.state.server = state

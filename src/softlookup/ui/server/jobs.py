@@ -20,7 +20,7 @@ from typing import Any, Literal
 from softlookup.errors import CancellationError, SoftlookupError
 from softlookup.ui.server.problems import OverloadError, as_typed, error_body
 
-Kind = Literal["load", "ask", "inspect", "diagnose", "report"]
+Kind = Literal["upkeep", "ask", "inspect", "diagnose", "report"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 LOG = logging.getLogger(__name__)
 _KEPT = 100  # finished jobs that can still be asked for

@@ -76,7 +76,7 @@ async def complete(body: ChatBody, request: Request, state: Server) -> Response:
     found: list[Asked] = await outcome(request, state.jobs, job)
     answer = found[0].answer
     message = {"role": "assistant", "content": words_of(answer), "annotations": annotated(answer, name)}
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(state, found[0], asked)}
     return Json(
         reply.body("chat.completion", [choice], usage=_usage(state, found[0]), softlookup=_softlookup(answer, reply))
     )
@@ -119,7 +119,11 @@ async def _chunks(state: ServerState, job: Job, reply: _Reply) -> AsyncIterator[
         words = words_of(answer)
         if words.startswith(told) and len(words) > len(told):
             yield chunk({"content": words[len(told) :]})
-        yield chunk({"annotations": annotated(answer, reply.document)}, "stop", softlookup=_softlookup(answer, reply))
+        yield chunk(
+            {"annotations": annotated(answer, reply.document)},
+            _finish(state, job.result[0], reply.request),
+            softlookup=_softlookup(answer, reply),
+        )
         if reply.request.include_usage:
             yield _data(reply.body("chat.completion.chunk", [], usage=_usage(state, job.result[0])))
         yield b"data: [DONE]\n\n"
@@ -158,6 +162,12 @@ def _softlookup(answer: Answer, reply: _Reply) -> dict[str, Any]:
         "document": reply.document,
         "notes": list(reply.request.notes),
     }
+
+
+def _finish(state: ServerState, asked: Asked, request: ChatRequest) -> str:
+    """``length`` when the answer has all the tokens that it was allowed, else ``stop``."""
+    most = request.max_answer_tokens or state.settings.options.max_answer_tokens
+    return "length" if asked.tokens >= most else "stop"
 
 
 def _usage(state: ServerState, asked: Asked) -> dict[str, int]:

@@ -30,35 +30,50 @@ def serve(settings: Settings, ready: Callable[[str], None]) -> None:
 
     Raises ``UsageError`` for an address that cannot be used or a store that another server has.
     """
-    bound = _bound(settings)
-    settings = replace(settings, port=bound.getsockname()[1])
-    app = create_app(settings)
-    state: ServerState = app.state.server
-    try:
-        state.start()  # here, where an error is the caller's; the lifespan finds it done
-        server = Server(_config(app, settings), state, ready)
-        asyncio.run(server.serve([bound]))
-    finally:
-        bound.close()
-        state.abandon()
+    Server.prepared(settings, ready).serve_all()
 
 
 class Server(uvicorn.Server):
     """uvicorn's server, which tells the state that it stops, and whose end by a signal is a success."""
 
-    def __init__(self, config: uvicorn.Config, state: ServerState, ready: Callable[[str], None]) -> None:
-        super().__init__(config)
-        self._state, self._ready = state, ready
+    def __init__(self, app: Any, state: ServerState, bound: socket.socket, ready: Callable[[str], None]) -> None:
+        super().__init__(_config(app, state.settings))
+        self.state, self._bound, self._ready = state, bound, ready
+
+    @classmethod
+    def prepared(cls, settings: Settings, ready: Callable[[str], None]) -> Server:
+        """A server with its socket and its store, which answers nobody yet."""
+        bound = _bound(settings)
+        try:
+            app = create_app(replace(settings, port=bound.getsockname()[1]))
+            state: ServerState = app.state.server
+            try:
+                state.start()  # here, where an error is the caller's; the lifespan finds it done
+            except BaseException:
+                state.abandon()
+                raise
+        except BaseException:
+            bound.close()
+            raise
+        return cls(app, state, bound, ready)
+
+    def serve_all(self) -> None:
+        """Answer until the end; then nothing is left open."""
+        try:
+            asyncio.run(self.serve([self._bound]))
+        finally:
+            self._bound.close()
+            self.state.abandon()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn's; then whoever waits is told."""
         await super().startup(sockets)
-        self._ready(self._state.settings.address)
-        self._state.warm()  # not before: what it imports would hold up the first page
+        self._ready(self.state.settings.address)
+        self.state.warm()  # not before: what it imports would hold up the first page
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End what has not begun, let the rest finish for a while."""
-        self._state.begin_stop()
+        self.state.begin_stop()
         await super().shutdown(sockets)
 
     @contextlib.contextmanager

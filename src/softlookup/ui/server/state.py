@@ -7,6 +7,7 @@ import secrets
 import shutil
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from softlookup.errors import SoftlookupError
@@ -14,6 +15,7 @@ from softlookup.runtime.directories import state_directory
 from softlookup.session import Session
 from softlookup.ui.server.documents import Documents
 from softlookup.ui.server.jobs import Job, Jobs
+from softlookup.ui.server.problems import OverloadError
 from softlookup.ui.server.settings import Settings
 from softlookup.ui.server.store import DocumentStore
 from softlookup.ui.server.talks import Talks
@@ -54,9 +56,18 @@ class ServerState:
         self.talks.load([facts.id for facts in self.store.list()])
         self.jobs.start()
 
+    async def delete(self, document: str) -> None:
+        """Delete a document and everything that is kept of it. Raises ``NotFoundError``."""
+        self.talks.forget_document(self.store.get(document).id)
+        self.documents.forget(document)
+        self.opened.discard(document)
+        await asyncio.to_thread(self.store.delete, document)
+        with suppress(OverloadError):  # the worker lets go now rather than after the next question
+            self.jobs.submit("upkeep", lambda _: None, background=True)
+
     def warm(self) -> None:
         """Load the model before the first question, in the worker."""
-        self.jobs.submit("load", self._load, background=True)
+        self.jobs.submit("upkeep", self._load, background=True)
 
     @property
     def stops(self) -> bool:

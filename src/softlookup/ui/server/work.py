@@ -44,6 +44,7 @@ class OpenDocuments:
         self._most, self._bytes = settings.open_documents, settings.open_bytes
         self._open: OrderedDict[str, OpenDocument] = OrderedDict()
         self._questions: dict[str, int] = {}
+        self._gone: set[str] = set()
 
     def open(self, name: str, document: Document) -> OpenDocument:
         """The open document with the id ``name``; a new one has read nothing yet."""
@@ -62,7 +63,13 @@ class OpenDocuments:
         """Let go of what is over the limits; after each job."""
         for name in [name for name, count in self._questions.items() if count >= _MOST_QUESTIONS]:
             self.forget(name)
+        for name in [name for name in self._open if name in self._gone]:
+            self.forget(name)
         self._shrink(self._most, self._bytes)
+
+    def discard(self, name: str) -> None:
+        """Let the worker keep nothing of a document that was deleted; from any thread."""
+        self._gone.add(name)
 
     def forget(self, name: str) -> None:
         """Keep nothing of a document."""
