@@ -1,11 +1,11 @@
-"""``softlookup mcp``: three tools for other programs' models, over stdio; reads files below given folders, changes none.
+"""``softlookup mcp``: tools for other programs' models, over stdio; reads files below given folders.
 
 Where things are::
 
     roots.py       a path that a client names -> an open file below one of the folders, or a refusal
     shelf.py       Shelf: files read in a limited child process; the parsed documents stay in memory for a while
     parts.py       long lists in parts, so that no result exceeds a limit
-    outline.py     read_document: the clause tree, one clause with what to read with it; coverage
+    outline.py     read_document: the clause tree, one clause with what to read with it; coverage (rows.py: its parts)
     claim.py       check_clause without the model: is there such a clause, do the words stand there
     seen.py        check_clause with the model: does the question look at that place
     claim_words.py one sentence for each verdict, in English and Chinese

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from softlookup.session import Session
 from softlookup.ui.mcp.claim import Claim, find_claim
 from softlookup.ui.mcp.claim_words import CheckResult, check_result, text_verdict
-from softlookup.ui.mcp.outline import ReadResult, read_result
+from softlookup.ui.mcp.outline import read_result
+from softlookup.ui.mcp.rows import ReadResult
 from softlookup.ui.mcp.schemas import AskArguments, CheckArguments, ReadArguments, arguments_of, content_of, shown
 from softlookup.ui.mcp.seen import Look, look_at
 from softlookup.ui.mcp.shelf import Shelf, Shelved
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from softlookup.ui.server.settings import Settings
 
 _MOST_LISTED = 200  # clauses and parts of a file that an answer lists
+_MOST_TEXT = 5000  # characters of one text; 1,024 tokens are about as many
+_NAMES, _MOST_NAME = frozenset({"clause", "heading", "why", "clauses_not_fed", "skipped"}), 300
 # hears a number that only grows, and what is done now
 Report = Callable[[float, str], Awaitable[None]]
 
@@ -64,9 +67,7 @@ class Calls:
         wanted = arguments_of(AskArguments, given)
         await report(0.0, "read")
         shelved = await self.shelf.open(wanted.path)
-        asked = Question(
-            shelved.name, shelved.document, (wanted.question,), wanted.alpha, wanted.max_answer_tokens
-        )
+        asked = Question(shelved.name, shelved.document, (wanted.question,), wanted.alpha, wanted.max_answer_tokens)
         await check(self._planning, asked)
         job = self.jobs.submit("ask", ask(self._opened, asked), shelved.name)
         (found,) = await self._outcome(job, report)
@@ -139,11 +140,20 @@ class _Steps:
 
 
 def _shortened(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer with its two lists that grow with the document cut; a note says so."""
+    """The answer with what grows with the document cut: two lists, where a note says so, and headings."""
     coverage = dict(answer["coverage"])
     for name in ("clauses_not_fed", "skipped"):
         rows = coverage[name]
         if len(rows) > _MOST_LISTED:
             coverage[name] = rows[:_MOST_LISTED]
             coverage["notes"] = (*coverage["notes"], f"{name} lists the first {_MOST_LISTED} of {len(rows):,}")
-    return {**answer, "coverage": coverage}
+    return {key: _limited(value) for key, value in {**answer, "coverage": coverage}.items()}
+
+
+def _limited(value: Any, most: int = _MOST_TEXT) -> Any:
+    """``value`` whose texts have a length that a result can hold; quotes are shorter anyway, headings need not be."""
+    if isinstance(value, str):
+        return value if len(value) <= most else value[: most - 3] + "..."
+    if isinstance(value, dict):
+        return {key: _limited(inner, _MOST_NAME if key in _NAMES else most) for key, inner in value.items()}
+    return [_limited(inner, most) for inner in value] if isinstance(value, (list, tuple)) else value

@@ -1,4 +1,4 @@
-"""A claimed citation against the document, without the model: is there such a clause, do the words stand there?
+"""Compares a claimed citation with the document, without the model: the clause exists, the words stand there.
 
 Words are compared as they are first; where they stand nowhere so, the search of ``softlookup diagnose`` finds those
 that differ in blanks, width or case only, and those that the reader kept out of the text.
@@ -17,7 +17,8 @@ from softlookup.documents.model import Clause, Document, Span
 from softlookup.errors import UsageError
 from softlookup.evidence.citation import clause_label, quote_span
 from softlookup.ui.escape import printable
-from softlookup.ui.mcp.outline import cut, named_clauses
+from softlookup.ui.mcp.outline import named_clauses
+from softlookup.ui.mcp.rows import cut
 
 _PLACES = 5
 _LEAST_QUOTE = 4  # characters: shorter words stand in any contract and name nothing

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from softlookup.documents.language import Language, language_of
 from softlookup.ui.mcp.claim import Claim, ClausePlace, QuoteFound
-from softlookup.ui.mcp.outline import NOTICE, cut
+from softlookup.ui.mcp.rows import NOTICE, cut
 from softlookup.ui.mcp.seen import Attention, Look
 
 if TYPE_CHECKING:
@@ -21,16 +21,15 @@ Verdict = Literal[
 ]  # fmt: skip
 _SENTENCES: dict[Verdict, tuple[str, str]] = {
     "may_cite": (
-        "The place exists, its words stand there, and the question looks at it (p {p}): it may be cited.",
-        "该处存在，所引文字与原文一致，且问题的注意力指向该处（p {p}）：可以引用。",
+        "The place exists as claimed, and the question looks at it (p {p}): it may be cited.",
+        "该处与所称一致，且问题的注意力指向该处（p {p}）：可以引用。",
     ),
     "may_cite_with": (
         "The place exists, and a clause that the question looks at needs it ({via}): it may be cited with that clause.",
         "该处存在，且问题所指向的条款需要与其一并阅读（{via}）：可以与该条款一并引用。",
     ),
     "not_seen": (
-        "The place exists, but the question looks at it no more than off-topic questions do (p {p}); it looks most at "
-        "{top}. Do not cite it without a person's check.",
+        "The place exists, but off-topic questions look at it as much (p {p}); this one most at {top}: check by hand.",
         "该处存在，但问题对其的关注不高于无关问题（p {p}），最关注的是{top}。未经人工核对请勿引用。",
     ),
     "not_tested": (

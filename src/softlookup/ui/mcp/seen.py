@@ -87,9 +87,7 @@ def look_at(opened: OpenDocument, question: str, place: Place, span: Span, alpha
     return _in_context(opened, opened.reading([question]), question, place, span, alpha)
 
 
-def _in_context(
-    opened: OpenDocument, reading: Reading, question: str, place: Place, span: Span, alpha: float
-) -> Look:
+def _in_context(opened: OpenDocument, reading: Reading, question: str, place: Place, span: Span, alpha: float) -> Look:
     from softlookup.diagnostics.case import Case, Fed
     from softlookup.diagnostics.feeding import not_fed
     from softlookup.diagnostics.measures import Measures

@@ -26,7 +26,7 @@ from softlookup.errors import ExitCode, SoftlookupError
 from softlookup.ui.escape import printable_line
 from softlookup.ui.mcp.calls import Calls, Report, Told
 from softlookup.ui.mcp.claim_words import CheckResult
-from softlookup.ui.mcp.outline import ReadResult
+from softlookup.ui.mcp.rows import ReadResult
 from softlookup.ui.mcp.schemas import AskArguments, CheckArguments, ReadArguments, schema_of
 from softlookup.ui.server.problems import as_typed
 from softlookup.ui.server.schemas import AnswerBody
@@ -128,7 +128,9 @@ def tools() -> list[types.Tool]:
     """The tools with their schemas."""
     return [
         _tool("read_document", _READ, ReadArguments.model_json_schema(), schema_of(ReadResult)),
-        _tool("ask_document", _ASK, AskArguments.model_json_schema(), AnswerBody.model_json_schema(mode="serialization")),
+        _tool(
+            "ask_document", _ASK, AskArguments.model_json_schema(), AnswerBody.model_json_schema(mode="serialization")
+        ),
         _tool("check_clause", _CHECK, CheckArguments.model_json_schema(), schema_of(CheckResult)),
     ]
 
@@ -173,5 +175,6 @@ def _instructions(roots: Sequence[Path]) -> str:
     folders = ", ".join(printable_line(str(root)) for root in roots)
     return (
         f"Clause citations for contracts, made on this machine. Documents are read below {folders}; relative paths are "
-        f"looked up there. Read a document to see its clauses, ask it, and check every citation before you use it. {_DATA}"
+        f"looked up there. Read a document to see its clauses, ask it, check every citation before you use it. "
+        f"{_DATA}"
     )
