@@ -21,9 +21,8 @@ from softlookup.ui.mcp.outline import named_clauses
 from softlookup.ui.mcp.rows import cut
 
 _PLACES = 5
-_LEAST_QUOTE = 4  # characters: shorter words stand in any contract and name nothing
 
-QuoteCheck = Literal["verbatim", "differs", "set_aside", "unread", "absent", "too_short"]
+QuoteCheck = Literal["verbatim", "differs", "set_aside", "unread", "absent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +128,6 @@ def _words(document: Document, quote: str, clauses: Sequence[Clause] | None) -> 
 
 
 def _compared(document: Document, words: str) -> tuple[QuoteCheck, tuple[Span, ...], str]:
-    if len("".join(words.split())) < _LEAST_QUOTE:
-        return "too_short", (), ""
     copied = _as_shown(document.text, words)
     if copied is not None:
         return "verbatim", (copied,), ""

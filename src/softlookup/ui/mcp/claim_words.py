@@ -110,7 +110,7 @@ def text_verdict(claim: Claim) -> Verdict | None:
         return "no_such_clause"
     if quote is not None:
         if not quote.count:
-            return "not_unique" if quote.check == "too_short" else "quote_absent"
+            return "quote_absent"
         if quote.in_clause == 0:
             return "quote_elsewhere"
         if quote.check == "differs":
@@ -161,10 +161,10 @@ def _places(quote: QuoteFound | None, *, zh: bool) -> str:
 
 
 def _count(claim: Claim) -> int:
-    """Places that a claim fits that is not unique; too short a quote fits any."""
-    if claim.quote is not None and claim.quote.check != "too_short":
+    """Places that a claim fits."""
+    if claim.quote is not None:
         return claim.quote.in_clause or claim.quote.count
-    return claim.clause.matches if claim.clause is not None and claim.quote is None else 0
+    return 0 if claim.clause is None else claim.clause.matches
 
 
 def _name(label: str, *, zh: bool) -> str:

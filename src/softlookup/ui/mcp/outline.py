@@ -105,7 +105,7 @@ def _clause_rows(shelved: Shelved, named: Sequence[Clause]) -> Sequence[Row]:
             target, span = document.clauses[item.clause], quote_span(document.text, item.span)
             rows.append(
                 NeededText(
-                    cut(clause_label(document, item.clause)),
+                    _address(document, item.clause),
                     cut(target.heading),
                     cut(item.why),
                     document.page_at(span.start),
