@@ -33,8 +33,9 @@ async def main(path: Path, question: str) -> None:
             print(_text(checked).split("\n")[0])
 
 
-async def _tell(_: float, __: float | None, words: str | None) -> None:
-    sys.stderr.write(f"{words}\n")
+async def _tell(progress: float, total: float | None, message: str | None) -> None:
+    del total  # how many phases there will be is not known before
+    sys.stderr.write(f"{progress:6.2f} {message}\n")
 
 
 def _text(result: object) -> str:
