@@ -22,8 +22,9 @@ model: setup
 demo: model
 	$(BIN)/softlookup ask samples/supply-agreement.docx "Does the liability cap conflict with the termination right?"
 
+# one process per core
 test: model
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: setup
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from softlookup.diagnostics.alerts import Alert
 from softlookup.diagnostics.diagnosis import Diagnosis, ExpectedPlace, NamedClause, Test
-from softlookup.diagnostics.inspection_result import Inspection, LayerSummary, PassageWeight
+from softlookup.diagnostics.inspection_result import Inspection, LayerSummary, PassageWeight, StripRow
 from softlookup.diagnostics.sinks import Sink
 from softlookup.documents.model import Span
 from softlookup.evidence.answer import Citation, ClauseScore, CoverageSummary, RankedPassage
@@ -14,6 +14,10 @@ from softlookup.ui.report import Record
 from tiny_answers import ANSWER
 
 LAYERS, HEADS = 4, 3
+STRIP = (
+    StripRow("2.1", "The Keeper", 0, 5, 0.03, (0.0, 0.02, 0.08, -0.01)),
+    StripRow("", "Prelude", 0, 5, 0.01, (0.01,) * 4),
+)
 
 
 def numbered(document, least=12):
@@ -71,7 +75,7 @@ def inspection(document, question):
         PassageWeight(c.span.start, c.span.end, 0.3 if n == 2 else 0.01) for n, c in enumerate(numbered(document))
     )
     return Inspection(
-        question=question, language="en", rows=5, layers=layers, strip=(), heads=(), sink_rows="all",
+        question=question, language="en", rows=5, layers=layers, strip=STRIP, heads=(), sink_rows="all",
         alerts=(Alert("head_entropy_low", 0.01, 0.2, 2, 1), Alert("head_sink_high", 0.99, 0.8, 1, 0)),
         sinks=(Sink("first_token", 0, "<|im_start|>", 7, 0.61, ((1, 0, 0.99),)),),
         bank_questions=12, baseline_runs=57, p_value=0.02, alpha=0.05, found=True, answer="x", failure="",

@@ -16,7 +16,7 @@ from softlookup.documents.model import Span
 from softlookup.documents.read import read_document
 from softlookup.evidence.answer import ModelSummary, Seconds
 from softlookup.ui.report import Record, ReportInput, build_report
-from softlookup.ui.report.words import WORDS
+from softlookup.ui.report.words import WORDS, clause_name
 from tiny_models import CONTRACT, CONTRACT_ZH
 
 HERE = Path(__file__).resolve().parent
@@ -186,6 +186,21 @@ def test_everything_is_there_in_chinese_by_the_document_and_by_choice(read):
     assert "引用的段落" in chinese.text
 
 
+@pytest.mark.parametrize(
+    ("label", "english", "chinese"),
+    [
+        ("8.2(a)", "clause 8.2(a)", "条款 8.2(a)"),
+        ("(A)", "clause (A)", "条款 (A)"),
+        ("Schedule 2/1", "Schedule 2/1", "条款 Schedule 2/1"),
+        ("第三条（一）", "clause 第三条（一）", "第三条（一）"),
+        ("附件一", "附件一", "附件一"),
+        ("", "passage without a number", "无编号段落"),
+    ],
+)
+def test_a_clause_is_named_as_a_reader_would(label, english, chinese):
+    assert (clause_name(label, "en"), clause_name(label, "zh")) == (english, chinese)
+
+
 def test_both_languages_say_the_same_with_the_same_facts():
     def fields(text):
         return sorted(re.findall(r"{(\w*)", text))
@@ -208,6 +223,16 @@ def test_a_record_without_anything_is_shown(read, outcome):
 def test_a_report_needs_a_question(read):
     with pytest.raises(ValueError, match="at least one question"):
         ReportInput(read(CONTRACT), ())
+
+
+def test_questions_read_in_the_same_way_are_told_once_and_others_apart(read):
+    document = read(CONTRACT)
+    one, two = inputs.record(document, "A?"), inputs.record(document, "B?")
+    apart = replace(two, answer=replace(two.answer, plan=replace(two.answer.plan, reason="another reason")))
+    same, other = (build_report(ReportInput(document, (one, second))) for second in (two, apart))
+    assert same.count("<dt>Left out</dt>") == 1
+    assert other.count("<dt>Left out</dt>") == 2
+    assert "another reason" in other
 
 
 # --- the same bytes
@@ -249,7 +274,8 @@ def test_hostile_text_is_text_everywhere(tmp_path):
         coverage=replace(base.answer.coverage, clauses_not_fed=(EVIL,), skipped=(EVIL,), notes=(EVIL,)),
     )
     inspection = replace(
-        base.inspection, question=EVIL, failure=EVIL, alerts=(replace(base.inspection.alerts[0], detail=EVIL),),
+        base.inspection, question=EVIL, failure=EVIL, strip=(replace(inputs.STRIP[0], clause=EVIL),),
+        alerts=(replace(base.inspection.alerts[0], detail=EVIL),),
         sinks=(replace(base.inspection.sinks[0], token=EVIL),),
     )  # fmt: skip
     diagnosis = replace(
@@ -388,6 +414,9 @@ def test_the_spans_that_were_fed_are_those_that_are_shown_as_read(read):
     none = build_report(ReportInput(document, (inputs.record(document, fed=0),)))
     assert 'class="fn"' not in all_read
     assert 'class="fd"' not in none
+    assert 'data-read="1"' in all_read
+    assert 'data-read="0"' in none
+    assert 'data-evidence="0.04"' in none
     assert none.count('class="fn"') == all_read.count('class="fd"')
     partly = build_report(ReportInput(document, (replace(inputs.record(document), fed=(Span(0, 300),)),)))
     assert 'class="fn"' in partly

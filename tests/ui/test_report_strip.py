@@ -15,9 +15,8 @@ from softlookup.documents.model import Span
 from softlookup.documents.read import read_document
 from softlookup.evidence.answer import ClauseScore
 from softlookup.ui.report.cells import cell_views, densities, document_cells
-from softlookup.ui.report.heads import entropy_map, head_map_svg, sink_map
+from softlookup.ui.report.heads import clause_map, entropy_map, head_map_svg, sink_map
 from softlookup.ui.report.strip import WIDTH, Row, Shade, strip_svg
-from softlookup.ui.report.words import WORDS
 from tiny_models import CONTRACT
 
 HERE = Path(__file__).resolve().parent
@@ -93,7 +92,7 @@ def test_the_strip_is_as_wide_as_it_says_and_names_every_cell(document):
     shades = tuple(Shade(n / (len(cells) - 1), underlined=n == 3) for n in range(len(cells)))
     svg = strip_svg(document, cells, [Row("evidence", "ev", shades)], titles, "name")
     total = sum(cell.length for cell in cells)
-    drawn = re.findall(r'<a href="#cl-(\d+)" data-cell="(\d+)" data-length="(\d+)">(.*?)</a>', svg)
+    drawn = re.findall(r'<a href="#cl-(\d+)" data-cell="(\d+)" data-length="(\d+)"[^>]*>(.*?)</a>', svg)
     assert [int(cell) for _, cell, _, _ in drawn] == list(range(len(cells)))
     for first, cell, length, body in drawn:
         assert int(first) == cells[int(cell)].clauses[0]
@@ -130,7 +129,7 @@ def test_head_maps_hold_every_head_and_outline_alerted_ones(document):
     assert sink.values[3][1] == pytest.approx(0.7)
     assert entropy.alerted == {(2, 1)}
     assert sink.alerted == {(1, 0)}
-    svg = head_map_svg(entropy, "name", WORDS["en"])
+    svg = head_map_svg(entropy, "name", "layer", "head")
     cells = re.findall(r'<rect class="([^"]+)"[^>]*?(?: data-value="([^"]+)")?><title>([^<]+)</title>', svg)
     assert len(cells) == inputs.LAYERS * inputs.HEADS
     outlined = [title for kind, _, title in cells if "ha" in kind.split()]
@@ -138,12 +137,24 @@ def test_head_maps_hold_every_head_and_outline_alerted_ones(document):
     assert ("hv h2", "0.2", "layer 0, head 2: 0.200") in cells
 
 
+def test_the_clause_map_is_darkest_where_the_mass_is_largest(document):
+    found = clause_map(inputs.inspection(document, "?"))
+    assert found.rows == ("2.1", "“Prelude”")
+    assert found.top == 0.08
+    assert [column[0] for column in found.values] == [0.0, 0.02, 0.08, 0.0]
+    svg = head_map_svg(found, "name", "layer", "")
+    kinds = dict(re.findall(r'<rect class="hv (h\d+)"[^>]*><title>([^<]+)</title>', svg))
+    assert kinds["h10"] == "layer 2, 2.1: 0.080"
+    assert kinds["h0"].startswith("layer")
+    assert ">“Prelude”</text>" in svg
+
+
 def test_a_head_without_a_number_is_blank(document):
     from dataclasses import replace
 
     found = inputs.inspection(document, "?")
     layers = (replace(found.layers[0], heads=({"head": 0, "normalized_entropy": None, "first_token": None},)),)
-    svg = head_map_svg(entropy_map(replace(found, layers=layers, alerts=())), "name", WORDS["zh"])
+    svg = head_map_svg(entropy_map(replace(found, layers=layers, alerts=())), "name", "层", "头")
     assert '<rect class="hx"' in svg
     assert "层 0, 头 0: -" in svg
-    assert head_map_svg(entropy_map(replace(found, layers=(), alerts=())), "name", WORDS["en"]) == ""
+    assert head_map_svg(entropy_map(replace(found, layers=(), alerts=())), "name", "layer", "head") == ""

@@ -1,7 +1,8 @@
 """The document's text as pieces of HTML with anchors and marks, for the report and for the page; every string escaped.
 
-One piece per printed paragraph (or table row). Clause ``i`` has the anchor ``cl-i``, highlight ``h`` its own one at
-its first character; cross references inside the document are links. What the pieces stand in is the caller's.
+One piece per printed paragraph (or table row): a ``<p>`` with the classes ``t-KIND`` (none for a plain one) and
+``lLEVEL`` (none for 0). Clause ``i`` has the anchor ``cl-i``, highlight ``h`` its own one at its first character;
+cross references inside the document are links. What the pieces stand in is the caller's.
 """
 
 from __future__ import annotations
@@ -198,7 +199,11 @@ def _markup(
         else:
             anchors[place] = anchors.get(place, "") + f'<span id="{name}"></span>'
     inner = _inner(text, span, ranges, anchors)
-    return f'<p class="t t-{paragraph.kind} l{min(level, _DEEPEST)}"{own}>{inner}</p>'
+    # a paragraph at the outermost level needs no class: a thousand pages have fifty thousand of them
+    kind = "" if paragraph.kind == "paragraph" else f"t-{paragraph.kind}"
+    names = " ".join(name for name in (kind, f"l{min(level, _DEEPEST)}" if level else "") if name)
+    names = f' class="{names}"' if names else ""
+    return f"<p{names}{own}>{inner}</p>"
 
 
 def _inner(text: str, span: Span, ranges: Sequence[_Range], anchors: dict[int, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +17,12 @@ from softlookup.ui.page_images import PageImage, page_images
 from softlookup.ui.report import facts
 from softlookup.ui.report.cells import Cell, document_cells
 from softlookup.ui.report.content import ReportInput
-from softlookup.ui.report.heads import entropy_map, head_map_svg, sink_map
+from softlookup.ui.report.heads import clause_map, entropy_map, head_map_svg, sink_map
 from softlookup.ui.report.pages import PageMark, images_svg, page_svg, pages_of
-from softlookup.ui.report.questions import QuestionView, cell_titles, evidence_row, highlights, question_view
+from softlookup.ui.report.questions import QuestionView, evidence_row, highlights, question_view
 from softlookup.ui.report.strip import Row, strip_svg
 from softlookup.ui.report.text_section import text_section
-from softlookup.ui.report.words import WORDS, page_name
+from softlookup.ui.report.words import WORDS, clause_name, page_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -37,8 +38,9 @@ _IMAGE_SHARE, _MOST_IMAGES = 0.55, 40
 def build_report(given: ReportInput) -> str:
     """The whole HTML file of ``given``; only the section ``measured`` differs between two runs with the same input."""
     document, language = given.document, given.shown_language
-    cells = _cells(given)
-    views = [question_view(document, n, record, cells, language) for n, record in enumerate(given.records, 1)]
+    given = replace(given, language=language)
+    cells, unit = _cells(given), WORDS[language]["tokens" if given.count_tokens else "characters"]
+    views = [question_view(document, n, record, cells, language, unit) for n, record in enumerate(given.records, 1)]
     images, left = _images(given)
     context = _context(given, cells, views, images, left)
     template = _environment().get_template("report.html")
@@ -116,6 +118,7 @@ def _context(
         "images": Markup(images_svg(images)), "crops": crops, "whole_pages": whole,  # noqa: S704 - escaped where made
         "pages_left": left, "pages_failed": lacking, "page_name": lambda page: page_name(page, language),
         "limit_mb": f"{given.most_bytes / 1e6:.3g}", "facts": facts, "language": language,
+        "clause_name": lambda label: clause_name(label, language),
         "not_fed": lambda answer: facts.not_fed_line(answer, language),
         "maps": [_maps(view, language) for view in views],
         "strips": [Markup(view.strip) for view in views],  # noqa: S704 - escaped where it is made
@@ -170,18 +173,19 @@ def _compared(
     if len(views) < 2:
         return None
     rows: list[Row] = [
-        evidence_row(view.views, view.record.answer.alpha, f"{WORDS[language]['question']} {view.number}")
+        evidence_row(
+            view.views, view.record.answer.alpha, f"{WORDS[language]['question']} {view.number}", f"q{view.number}"
+        )
         for view in views
     ]
     titles = []
-    named = [cell_titles(document, cells, view.views, language, WORDS[language]["tokens"]) for view in views]
     for place, cell in enumerate(cells):
         scored = [
             f"{view.number}: {WORDS[language]['evidence_at'].format(score=f'{found.evidence:.4f}', p=found.p_value)}"
             for view in views
             if (found := view.views[place]).evidence is not None
         ]
-        titles.append(" · ".join([cell.name, *scored]) if named else cell.name)
+        titles.append(" · ".join([cell.name, *scored]))
     return Markup(strip_svg(document, cells, rows, titles, WORDS[language]["strip_all"]))  # noqa: S704 - as above
 
 
@@ -191,10 +195,13 @@ def _maps(view: QuestionView, language: Language) -> dict[str, Markup] | None:
     found, words = view.record.inspection, WORDS[language]
     if found is None:
         return None
-    return {
-        "entropy": Markup(head_map_svg(entropy_map(found), words["entropy_map"], words)),  # noqa: S704 - as above
-        "sink": Markup(head_map_svg(sink_map(found), words["sink_map"], words)),  # noqa: S704 - as above
+    layer, head = words["layer"], words["head"]
+    drawn = {
+        "entropy": head_map_svg(entropy_map(found), words["entropy_map"], layer, head),
+        "sink": head_map_svg(sink_map(found), words["sink_map"], layer, head),
+        "clauses": head_map_svg(clause_map(found), words["clause_map"], layer, ""),
     }
+    return {name: Markup(svg) for name, svg in drawn.items()}  # noqa: S704 - escaped where it is made
 
 
 @cache

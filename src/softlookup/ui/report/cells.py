@@ -25,6 +25,7 @@ class Cell:
     name: str
     span: Span
     length: int
+    page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ def document_cells(document: Document, length: Callable[[str], int], most: int) 
     if len(groups) > most:
         size = -(-len(groups) // most)
         groups = [[p for g in groups[at : at + size] for p in g] for at in range(0, len(groups), size)]
-    return tuple(_cell(document, group, length) for group in groups)
+    paged = any(block.page is not None for block in document.blocks)  # else asking for a page looks at every block
+    return tuple(_cell(document, group, length, paged=paged) for group in groups)
 
 
 def _joined(document: Document, pieces: Sequence[tuple[int, Span]], level: int) -> list[list[tuple[int, Span]]]:
@@ -68,7 +70,7 @@ def _joined(document: Document, pieces: Sequence[tuple[int, Span]], level: int) 
     return groups
 
 
-def _cell(document: Document, group: Sequence[tuple[int, Span]], length: Callable[[str], int]) -> Cell:
+def _cell(document: Document, group: Sequence[tuple[int, Span]], length: Callable[[str], int], *, paged: bool) -> Cell:
     first = document.clauses[group[0][0]]
     span = Span(group[0][1].start, group[-1][1].end)
     names = " ".join(part for part in (first.path, first.heading) if part)
@@ -78,6 +80,7 @@ def _cell(document: Document, group: Sequence[tuple[int, Span]], length: Callabl
         name if len(name) <= 80 else name[:79] + "…",
         span,
         max(1, length(document.text[span.start : span.end])),
+        document.page_at(span.start) if paged else None,
     )
 
 

@@ -56,6 +56,16 @@ def coverage(document: Document) -> Coverage:
     )
 
 
+def plan_groups(records: Sequence[Record]) -> list[tuple[tuple[int, ...], Answer]]:
+    """Numbers of the questions that were read in the same way, with the answer of the first of them."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for number, record in enumerate(records, 1):
+        plan, covered = record.answer.plan, record.answer.coverage
+        same = (plan.strategy, plan.reason, covered.tokens_seen, covered.tokens_total, covered.tokens_read)
+        groups.setdefault((*same, covered.clauses_not_fed), []).append(number)
+    return [(tuple(numbers), records[numbers[0] - 1].answer) for numbers in groups.values()]
+
+
 def not_fed_line(answer: Answer, language: Language) -> str:
     """Labels of the clauses that the answer was made without."""
     words, left = WORDS[language], answer.coverage.clauses_not_fed

@@ -12,7 +12,7 @@ from softlookup.ui.document_view import Highlight, clause_anchor
 from softlookup.ui.report.cells import Cell, CellView, cell_views, densities
 from softlookup.ui.report.content import Record
 from softlookup.ui.report.strip import Row, Shade, strip_svg
-from softlookup.ui.report.words import WORDS, page_name
+from softlookup.ui.report.words import WORDS, clause_name, page_name
 
 if TYPE_CHECKING:
     from softlookup.evidence.answer import Answer, Citation
@@ -62,9 +62,9 @@ class QuestionView:
 
 
 def question_view(
-    document: Document, number: int, record: Record, cells: Sequence[Cell], language: Language
+    document: Document, number: int, record: Record, cells: Sequence[Cell], language: Language, unit: str
 ) -> QuestionView:
-    """View of ``record``, the ``number``-th question of the report."""
+    """View of ``record``, the ``number``-th question of the report; cells are as wide as they have ``unit``."""
     answer = record.answer
     passages = [
         _passage(document, citation, number, place, language) for place, citation in enumerate(answer.citations, 1)
@@ -80,7 +80,7 @@ def question_view(
         cited,
         tuple(passage for passage in passages if not passage.cited),
         () if passages else _nearest(document, answer, number),
-        _strip(document, record, cells, views, language),
+        _strip(document, record, cells, views, language, unit),
         views,
     )
 
@@ -99,22 +99,20 @@ def plain_outcome(answer: Answer, language: Language) -> str:
     """The outcome for a reader who wants no numbers."""
     words = WORDS[language]
     labels = list(dict.fromkeys(c.clause for c in answer.citations if c.via == "attention"))
-    named = [words["one"].format(clause=label) for label in labels if label]
+    named = [clause_name(label, language) for label in labels if label]
     clauses = words["some"]
     if named and all(labels):
         clauses = words["last"].join(part for part in (words["joint"].join(named[:-1]), named[-1]) if part)
     return words[f"say_{answer.outcome}"].format(clauses=clauses)
 
 
-def cell_titles(
-    document: Document, cells: Sequence[Cell], views: Sequence[CellView], language: Language, unit: str
-) -> list[str]:
+def cell_titles(cells: Sequence[Cell], views: Sequence[CellView], language: Language, unit: str) -> list[str]:
     """What pointing at each cell shows."""
     words, titles = WORDS[language], []
     for cell, view in zip(cells, views, strict=True):
         fed = "fed" if view.fed > 0.95 else "part_fed" if view.fed > 0.05 else "not_fed"
-        page = document.page_at(cell.span.start)
-        parts = [cell.name, f"{cell.length:,} {unit}", "" if page is None else page_name(page, language), words[fed]]
+        page = "" if cell.page is None else page_name(cell.page, language)
+        parts = [cell.name, f"{cell.length:,} {unit}", page, words[fed]]
         if view.evidence is not None:
             parts.append(words["evidence_at"].format(score=f"{view.evidence:.4f}", p=f"{view.p_value:.3f}"))
         if view.attention is not None:
@@ -123,7 +121,7 @@ def cell_titles(
     return titles
 
 
-def evidence_row(views: Sequence[CellView], alpha: float, name: str) -> Row:
+def evidence_row(views: Sequence[CellView], alpha: float, name: str, data: str = "evidence") -> Row:
     """Scores above 0 as shares of the best."""
     top = max((view.evidence or 0.0 for view in views), default=0.0)
     return Row(
@@ -133,23 +131,29 @@ def evidence_row(views: Sequence[CellView], alpha: float, name: str) -> Row:
             Shade(
                 max(0.0, view.evidence or 0.0) / top if top > 0 else 0.0,
                 underlined=view.p_value is not None and view.p_value <= alpha,
+                value="" if view.evidence is None else f"{view.evidence:.4g}",
             )
             for view in views
         ),
+        data,
     )
 
 
 def _strip(
-    document: Document, record: Record, cells: Sequence[Cell], views: Sequence[CellView], language: Language
+    document: Document, record: Record, cells: Sequence[Cell], views: Sequence[CellView], language: Language, unit: str
 ) -> str:
     words = WORDS[language]
     rows = [evidence_row(views, record.answer.alpha, words["row_evidence"])]
     if record.inspection is not None:
-        shades = tuple(Shade(share) for share in densities(cells, views))
-        rows.append(Row(words["row_attention"], "at", shades))
-    fed = tuple(Shade(1, "fd" if view.fed > 0.95 else "fp" if view.fed > 0.05 else "fn") for view in views)
-    rows.append(Row(words["row_fed"], "fd", fed))
-    titles = cell_titles(document, cells, views, language, words["tokens"])
+        shares = zip(densities(cells, views), views, strict=True)
+        shades = tuple(Shade(share, value=f"{view.attention or 0.0:.3g}") for share, view in shares)
+        rows.append(Row(words["row_attention"], "at", shades, "attention"))
+    fed = tuple(
+        Shade(1, "fd" if view.fed > 0.95 else "fp" if view.fed > 0.05 else "fn", value=f"{view.fed:.2g}")
+        for view in views
+    )
+    rows.append(Row(words["row_fed"], "fd", fed, "read"))
+    titles = cell_titles(cells, views, language, unit)
     return strip_svg(document, cells, rows, titles, words["strip"])
 
 

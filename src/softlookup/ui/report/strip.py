@@ -22,20 +22,22 @@ _LEVELS = 6
 
 @dataclass(frozen=True, slots=True)
 class Shade:
-    """How a cell is drawn in a row: ``level`` 0 (blank) to 1 (full), a class beside it, an underline."""
+    """How a cell is drawn in a row: ``level`` 0 (blank) to 1 (full), or a class; an underline; its number in words."""
 
     level: float
     kind: str = ""
     underlined: bool = False
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measure of all cells: ``name`` beside it, ``kind`` is the class of its cells."""
+    """One measure of all cells: ``name`` beside it, ``kind`` is the class of its cells, ``data`` names its numbers."""
 
     name: str
     kind: str
     shades: tuple[Shade, ...]
+    data: str = "value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,9 @@ def _drawn(cell: Cell, part: _Part, rows: Sequence[Row], title: str, top: float)
     """The cell in every row, as one link to its clause."""
     width = max(0.8, part.width - 0.8)
     x, wide = _number(part.x), _number(width)
+    numbers = "".join(
+        f' data-{row.data}="{row.shades[part.cell].value}"' for row in rows if row.shades[part.cell].value
+    )
     body = [f"<title>{html_text(title)}</title>"]
     for index, row in enumerate(rows):
         shade, y = row.shades[part.cell], top + index * (_ROW + _GAP)
@@ -96,7 +101,8 @@ def _drawn(cell: Cell, part: _Part, rows: Sequence[Row], title: str, top: float)
         body.append(f'<rect class="{kind}" x="{x}" y="{_number(y)}" width="{wide}" height="{_ROW:g}"/>')
         if shade.underlined:
             body.append(f'<rect class="u" x="{x}" y="{_number(y + _ROW)}" width="{wide}" height="2.4"/>')
-    return f'<a href="#cl-{cell.clauses[0]}" data-cell="{part.cell}" data-length="{cell.length}">{"".join(body)}</a>'
+    about = f'data-cell="{part.cell}" data-length="{cell.length}"{numbers}'
+    return f'<a href="#cl-{cell.clauses[0]}" {about}>{"".join(body)}</a>'
 
 
 def _ticks(document: Document, cells: Sequence[Cell], parts: Sequence[_Part], tall: float) -> Iterator[str]:

@@ -13,7 +13,7 @@ from softlookup.ui.escape import html_text
 from softlookup.ui.report.words import WORDS
 
 # characters before and behind each place, tried one after another until the text fits
-AROUND = (20_000, 8_000, 3_000, 1_000, 300, 0)
+AROUND = (300_000, 100_000, 40_000, 20_000, 8_000, 3_000, 1_000, 300, 0)
 _LINK = re.compile(r'href="#cl-(\d+)"')
 
 

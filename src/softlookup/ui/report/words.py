@@ -51,8 +51,9 @@ _EN = {
     "incomplete": "Part of the file could not be read:", "units": "read without loss", "aside":
     "{count:,} pieces beside the text (headers, footers, comments, hidden or deleted words) are not part of it",
     "seen_line": "The model read {seen:,} of {total:,} tokens", "fed_line": "the answer was made from {fed:,}",
-    "left_out": "Clauses that were not before the model when it answered", "and_more": "and {count:,} more",
-    "nothing_left": "no clause was left out", "plan": "Plan", "strategy": "Strategy", "because": "Why",
+    "left_out": "Left out", "and_more": "and {count:,} more",
+    "nothing_left": "no clause was left out", "by_model": "By the model", "plan": "Plan",
+    "strategy": "Strategy", "because": "Why",
     "full_context": "the whole document at once", "retrieval": "retrieved clauses", "hybrid": "windows",
     "measured": "Cost: predicted and measured", "predicted_first": "predicted, first question",
     "predicted_next": "predicted, further question", "phase": "Phase", "seconds": "seconds",
@@ -64,18 +65,21 @@ _EN = {
     "inside": "Inside the model", "inside_note": "For engineers: what every attention head did with the rows of the "
     "question.", "alerts": "Alerts", "no_alerts": "No monitor raised an alert.", "meaning": "meaning",
     "layer": "layer", "head": "head", "layers": "layers", "heads": "heads", "whole_model": "whole model",
-    "entropy_map": "Entropy per layer and head", "entropy_note": "Share of the largest possible entropy: 0 one key "
-    "gets everything, 1 all keys get the same.", "sink_map": "Attention on the first token per layer and head",
+    "entropy_map": "Entropy per layer and head", "entropy_note": "Share of the largest possible entropy. Light is 0: "
+    "one key gets everything. Dark is 1: all keys get the same.",
+    "sink_map": "Attention on the first token per layer and head",
     "sink_note": "Healthy models park attention on the first token; a head that stops doing so, or does nothing else, "
-    "is worth a look.", "outlined": "Outlined: an alert names this head.", "sinks": "Sinks", "sink": "key",
+    "is worth a look.", "outlined": "Outlined: an alert names this head.",
+    "clause_map": "Clauses per layer", "clause_note": "Mass of the clauses of the best passages beyond the mean of "
+    "other questions, over all heads of a layer.", "sinks": "Sinks", "sink": "key",
     "sink_mass": "mean weight", "no_sinks": "none above 0.3", "monitor": "monitor", "place": "place",
     "baseline": "Single heads are compared with {n:,} healthy questions of this model.",
     "no_baseline": "There is no stored baseline of this model: single heads are not judged.",
     "failure": "The run ended early", "first_token": "first token", "delimiter": "delimiter", "content": "document",
     "template": "template", "learned": "learned sink",
     "numbers": "What the numbers mean",
-    "numbers_p": "p is the share of off-topic questions on this very document that reach a score as high; small means "
-    "that few do. At or below alpha = {alpha:g} a passage counts as evidence.",
+    "numbers_p": "p = (1 + the off-topic questions that reach such a score on this very document) / (1 + all of them): "
+    "small means that few do. At or below alpha = {alpha:g} a passage counts as evidence.",
     "numbers_score": "The score is the attention on a passage beyond the mean of other questions on this document. It "
     "can be compared within one question, not between questions or documents.",
     "pages_title": "Cited pages", "page_alt": "Image of page {page} of the document, cited passages marked",
@@ -133,8 +137,8 @@ _ZH = {
     "incomplete": "文件有一部分无法读取：", "units": "完整读取",
     "aside": "正文之外另有{count:,}处内容（页眉、页脚、批注、隐藏或删除的文字），不计入正文",
     "seen_line": "模型读了{total:,}个词元中的{seen:,}个", "fed_line": "回答依据其中{fed:,}个",
-    "left_out": "作答时不在模型面前的条款", "and_more": "等，另有{count:,}个",
-    "nothing_left": "没有遗漏任何条款", "plan": "方案", "strategy": "策略", "because": "原因",
+    "left_out": "未送入的条款", "and_more": "等，另有{count:,}个",
+    "nothing_left": "没有遗漏任何条款", "by_model": "模型读入", "plan": "方案", "strategy": "策略", "because": "原因",
     "full_context": "一次读完整份文件", "retrieval": "读检索出的条款", "hybrid": "分窗口读",
     "measured": "成本：预测与实测", "predicted_first": "预测（首个问题）",
     "predicted_next": "预测（后续问题）", "phase": "阶段", "seconds": "秒",
@@ -146,9 +150,12 @@ _ZH = {
     "inside": "模型内部", "inside_note": "供工程师使用：各注意力头在问题各行上的表现。",
     "alerts": "警报", "no_alerts": "没有监测发出警报。", "meaning": "含义",
     "layer": "层", "head": "头", "layers": "层", "heads": "头", "whole_model": "整个模型",
-    "entropy_map": "各层各头的熵", "entropy_note": "占最大可能熵的比例：0 表示全部集中于一个键，1 表示平均分给所有键。",
+    "entropy_map": "各层各头的熵",
+    "entropy_note": "占最大可能熵的比例。浅色为 0：全部集中于一个键；深色为 1：平均分给所有键。",
     "sink_map": "各层各头落在首词元上的注意力",
     "sink_note": "正常模型会把注意力停放在首词元上；某个头不再如此，或只做这一件事，都值得一看。",
+    "clause_map": "各层所看条款",
+    "clause_note": "最佳段落所在条款在每层所有头上的注意力，减去其他问题的均值。",
     "outlined": "带框的格：有警报指向该头。", "sinks": "注意力汇", "sink": "键",
     "sink_mass": "平均权重", "no_sinks": "没有高于 0.3 的", "monitor": "监测", "place": "位置",
     "baseline": "各头与该模型 {n:,} 个正常问题的范围比较。",
@@ -156,7 +163,7 @@ _ZH = {
     "failure": "运行提前中止", "first_token": "首词元", "delimiter": "分隔符", "content": "文件",
     "template": "模板", "learned": "可学习汇",
     "numbers": "数字的含义",
-    "numbers_p": "p 是在这份文件上得分不低于此的无关问题所占比例，越小越少见。"
+    "numbers_p": "p =（1 + 在这份文件上得分不低于此的无关问题数）/（1 + 无关问题总数），越小越少见。"
     "不高于 alpha = {alpha:g} 的段落算作依据。",
     "numbers_score": "得分是段落所得注意力超出本文件上其他问题均值的部分。"
     "只能在同一问题内比较，不能跨问题或跨文件比较。",
@@ -171,7 +178,7 @@ _ZH = {
     "fingerprints": "指纹", "file": "文件", "size": "大小", "bytes": "字节", "format": "格式",
     "view": "修订的显示方式", "model": "模型", "prompt": "提示模板（SHA-256）",
     "evidence_heads": "作为依据的注意力头（层-头）", "version": "生成工具", "alpha": "alpha", "sha": "SHA-256",
-    "joint": "、", "last": "和", "one": "{clause}", "some": "下列段落",
+    "joint": "、", "last": "和", "one": "条款 {clause}", "some": "下列段落",
     "top": "回到顶部", "measured_note": "只有这些数字会随每次运行而变。",
 }  # fmt: skip
 WORDS: dict[Language, dict[str, str]] = {"en": _EN, "zh": _ZH}
@@ -180,3 +187,11 @@ WORDS: dict[Language, dict[str, str]] = {"en": _EN, "zh": _ZH}
 def page_name(page: int, language: Language) -> str:
     """A page in words: "page 3"."""
     return _ZH["page"].format(page) if language == "zh" else f"{_EN['page']} {page}"
+
+
+def clause_name(label: str, language: Language) -> str:
+    """A clause in a sentence: "clause 8.2", but "Schedule 2/1" and "第三条", whose label says what they are."""
+    if not label:
+        return WORDS[language]["unnumbered"]
+    alone = label.startswith("第") if language == "zh" else label[:4].isalpha() and len(label) > 3
+    return label if alone or label.startswith("附") else WORDS[language]["one"].format(clause=label)
