@@ -177,7 +177,7 @@ def test_hostile_strings_stay_text(made):
 
 def test_an_unescaped_page_is_caught(made, monkeypatch):
     """Planted fault: the escaping is forgotten."""
-    from softlookup.cli import handover_html
+    from softlookup.ui import handover_html
 
     monkeypatch.setattr(handover_html, "_safe", lambda text: text)
     with pytest.raises(AssertionError):
@@ -232,7 +232,7 @@ def test_no_cell_is_a_formula(made):
 
 def test_an_unguarded_cell_is_caught(made, monkeypatch):
     """Planted fault: cells are written as they are."""
-    from softlookup.cli import handover_csv
+    from softlookup.ui import handover_csv
 
     monkeypatch.setattr(handover_csv, "safe_cell", lambda value: "" if value is None else str(value))
     with pytest.raises(AssertionError):

@@ -80,7 +80,20 @@ def test_several_numbers_are_graded_together():
     assert grade(asked, "0.67").verdict == "unreadable"
 
 
-@pytest.mark.parametrize("typed", ["{letter}", " {letter} ", "({letter})", "{letter}.", "{small}", "{place}"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "{letter}",
+        " {letter} ",
+        "({letter})",
+        "{letter}.",
+        "（{letter}）",
+        "{letter}。",
+        "选 {letter}",
+        "{small}",
+        "{place}",
+    ],
+)
 def test_an_option_is_picked_by_letter_or_place(typed):
     asked = BY_ID["lookup-shape"].ask(5, "en")
     forms = {"letter": asked.letter, "small": asked.letter.lower(), "place": "ABCD".index(asked.letter) + 1}

@@ -57,6 +57,7 @@ from softlookup.learn.quiz.numbers import parse_amount, parse_amounts
         ("百分之五", 0.05),
         ("一千零二十四", 1024),
         ("约6.7e7次", 6.7e7),
+        ("大约1.34亿", 1.34e8),
         ("零", 0),
     ],
 )

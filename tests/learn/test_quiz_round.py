@@ -52,7 +52,17 @@ def test_answers_are_read_in_three_forms():
 
 
 @pytest.mark.parametrize(
-    "text", ['{"d": "A"}', "A\nB\nC\nD", '["A", "B", "C", "D"]', '[{"a": 1}]', "x" * (MOST_CHARACTERS + 1)]
+    "text",
+    [
+        '{"d": "A"}',
+        "A\nB\nC\nD",
+        '["A", "B", "C", "D"]',
+        '[{"a": 1}]',
+        "x" * (MOST_CHARACTERS + 1),
+        '{"a": "A"',
+        '["A", "B"',
+        '[\n  "A",\n',
+    ],
 )
 def test_answers_that_do_not_fit_are_a_usage_error(text):
     with pytest.raises(UsageError):

@@ -121,7 +121,7 @@ def test_a_term_signal_lets_the_answer_finish_and_refuses_the_rest(tiny_folder, 
         client.post("/v1/ask", json={"document": name, "question": "Why?"})
         body = {"document": name, **LONG, "max_answer_tokens": 256}
         with ThreadPoolExecutor(6) as threads:
-            asked = [threads.submit(httpx.post, f"{client.base_url}v1/ask", json=body, timeout=120) for _ in range(6)]
+            asked = [threads.submit(client.post, "/v1/ask", json=body, timeout=120) for _ in range(6)]
             wait_until(lambda: client.get("/healthz").json()["waiting"] > 1, 60)
             server.send_signal(signal.SIGTERM)
             answers = [one.result() for one in asked]

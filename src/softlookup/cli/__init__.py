@@ -97,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_plan(commands)
     _add_diagnose(commands)
     _add_serve(commands)
+    _add_mcp(commands)
     add_check(commands)
     _add_model(commands)
     _add_cache(commands)
@@ -254,6 +255,19 @@ def _add_serve(commands: argparse._SubParsersAction[_Parser]) -> None:
     run.add_serve_arguments(serve)
     _add_model_options(serve)
     serve.set_defaults(run=run.serve)
+
+
+def _add_mcp(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from softlookup.cli import mcp as run
+
+    mcp = commands.add_parser(
+        "mcp",
+        help="tools for other programs' models (Model Context Protocol, stdio): read, ask, check a citation",
+        description="example: softlookup mcp --root contracts",
+    )
+    run.add_mcp_arguments(mcp)
+    _add_model_options(mcp)
+    mcp.set_defaults(run=run.mcp)
 
 
 def _add_model(commands: argparse._SubParsersAction[_Parser]) -> None:

@@ -14,13 +14,15 @@ _WORDS = {
     "no_lessons": Text("no lessons are installed", "没有安装任何课程"),
     "done": Text("done", "已完成"),
     "more": Text(
-        "Then: `softlookup learn --exercises`, `softlookup learn --quiz`, `softlookup learn --progress`",
-        "之后：`softlookup learn --exercises`、`softlookup learn --quiz`、`softlookup learn --progress`",
+        "Then: `softlookup learn --exercises`, `softlookup learn --quiz`, `softlookup learn --audit`, "
+        "`softlookup learn --progress`",
+        "之后：`softlookup learn --exercises`、`softlookup learn --quiz`、`softlookup learn --audit`、"
+        "`softlookup learn --progress`",
     ),
     "go_on": Text("[Enter: go on, q: stop] ", "[回车：继续，q：停止] "),
     "lesson_done": Text("End of lesson {number}.", "第 {number} 课结束。"),
     "quiz": Text(
-        "{count} questions, seed {seed}. Empty line: skip, q: stop.", "共 {count} 题，种子 {seed}。空行跳过，q 停止。"
+        "Questions: {count}, seed {seed}. Empty line: skip, q: stop.", "共 {count} 题，种子 {seed}。空行跳过，q 停止。"
     ),
     "question": Text("Question {place} of {count}, lesson {lesson}", "第 {place} / {count} 题，第 {lesson} 课"),
     "exercise": Text("Exercise {number}. {title}", "练习 {number}：{title}"),

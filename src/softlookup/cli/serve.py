@@ -77,8 +77,8 @@ def serve_settings(options: argparse.Namespace) -> Settings:
         store=_store(options),
         history=options.history,
         allowed_paths=tuple(_folder(name) for name in options.allow_path),
-        max_upload=_bytes("--max-upload", options.max_upload),
-        open_bytes=_bytes("--max-memory", options.max_memory),
+        max_upload=byte_size("--max-upload", options.max_upload),
+        open_bytes=byte_size("--max-memory", options.max_memory),
         open_documents=options.open_documents,
         queue=options.queue,
         drain=options.drain,
@@ -127,7 +127,8 @@ def _folder(name: str) -> Path:
     return path
 
 
-def _bytes(option: str, text: str) -> int:
+def byte_size(option: str, text: str) -> int:
+    """Bytes of a size such as "64M". Raises ``UsageError``, which names the option."""
     found = _SIZE.fullmatch(text.strip())
     size = float(found[1]) * _UNITS[found[2].lower()] if found else math.nan
     if not size >= 1:  # false for NaN too

@@ -73,7 +73,7 @@ def expected_place(document: Document, expect: str) -> Place | None:
         return Place(expect, _trimmed(document.text, clauses[0].span), clauses[0].path or expect, is_quote=False)
     if _LABEL.fullmatch(expect):  # "12" would be found inside 12,500
         raise UsageError(f"no clause {_short(expect)!r} in the document", unknown.remedy)
-    found = _quoted(document.text, expect)
+    found = quoted_places(document.text, expect)
     if len(found) > 1:
         raise UsageError(f"the words {_short(expect)!r} occur {len(found)} times", "quote more of the sentence")
     if found:
@@ -95,8 +95,8 @@ def _trimmed(text: str, span: Span) -> Span:
     return Span(start, start + len(inside.strip()))
 
 
-def _quoted(text: str, words: str) -> list[Span]:
-    """Places of ``words`` in ``text``, verbatim if there are any, else folded."""
+def quoted_places(text: str, words: str) -> list[Span]:
+    """Places of ``words`` in ``text``: verbatim if there are any, else without regard to blanks, width and case."""
     words = words.strip().strip('"“”')
     verbatim = [Span(at, at + len(words)) for at in _occurrences(text, words)]
     if verbatim or len(_folded(words)[0]) < _LEAST_QUOTE:

@@ -45,7 +45,8 @@ def audit_table(lang: Language = "en", *, with_model: bool = False) -> str:
 def row_text(row: AuditRow, language: Language = "en") -> str:
     """One row in lines, for the terminal."""
     names, cells = page_words(language).columns, _plain_cells(row, language)
-    return "\n".join(f"{name}: {cell}" for name, cell in zip(names, cells, strict=True)) + "\n"
+    colon = ": " if language == "en" else "："
+    return "\n".join(f"{name}{colon}{cell}" for name, cell in zip(names, cells, strict=True)) + "\n"
 
 
 def row_as_dict(row: AuditRow, lang: Language = "en") -> dict[str, Any]:

@@ -110,9 +110,10 @@ CONTRACT = (
     ),
     AuditRow(
         "contract-share", "5.4", "attention is 85 % of it", "attention占85%", "85", "%",
-        lambda: 100 * right("share of attention"), "by the page's own numbers {0:.1f} %, which rounds to 84",
-        "按原文自己的数字是{0:.1f}%，应取84", facts=(lambda: 100 * page_way("share of attention"),), on_page="85",
-        command=PLAN,
+        lambda: 100 * right("share of attention"),
+        "no causal half; the page's own formulas give {0:.1f} %, its rounded numbers 85",
+        "没有减去因果的一半；按原文算式是{0:.1f}%，用它取整后的数才得85",
+        facts=(lambda: 100 * page_way("share of attention"),), on_page="85", command=PLAN,
     ),
     AuditRow(
         "contract-doubling", "5.4", "twice the tokens, four times the attention", "token翻倍，注意力开销翻四倍", "4",
@@ -142,7 +143,7 @@ CONTRACT = (
     ),
     AuditRow(
         "contract-bandwidth", "5.4", "at 3 TB/s", "3 TB/s", "3", "TB/s", _bandwidth,
-        "an H100 has {0:.2f}, of which 80 % arrive", "H100为{0:.2f}，实际约得80%",
+        "3 to one digit: an H100 has {0:.2f}, of which 80 % arrive", "取一位即3：H100为{0:.2f}，实际约得80%",
         facts=(lambda: find_device(_H100).bandwidth / 1e12,), on_page="3",
     ),
     AuditRow(

@@ -98,7 +98,8 @@ DIVIDED = (
     AuditRow(
         "near-one-hot", "5.2", "unscaled rows come out almost one-hot, gradient near 0",
         "不缩放时输出接近one-hot，梯度接近0", None, "", _almost_one_hot,
-        "true of two keys 2 sd apart; a row of many keys keeps several", "两个键相差2 sd时如此；键多的行会保留好几个",
+        "true of two keys 2 sd apart; a row of many keys keeps several until it is trained",
+        "两个键相差2 sd时如此；键多的行在训练前会保留好几个",
         on_page="0",
     ),
 )  # fmt: skip

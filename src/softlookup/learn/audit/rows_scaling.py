@@ -148,15 +148,15 @@ SCALING = (
     ),
     AuditRow(
         "fp16-normal", "3.1", "smallest normal number of fp16: 6.1e-5", "fp16最小正规数6.1e-5", "6.1e-5", "",
-        _smallest_normal, "2^-14; subnormals reach {0:.1e}", "2⁻¹⁴；非正规数可到{0:.1e}",
+        _smallest_normal, "2^-14; subnormals reach {0:.1e}", "2⁻¹⁴；次正规数可到{0:.1e}",
         facts=(lambda: 2 * _smallest_half(),), on_page="6.1e-5 16",
     ),
     AuditRow(
         "fp16-underflow", "3.1", "so the gradient becomes 0 in fp16", "所以该梯度在fp16里变成0", None, "",
         lambda: _is_lost(2 * page_width_sd()),
         "true, but not because it is below 6.1e-5: what is under {0:.0e} is lost; at d_k = 64 the gradient is below "
-        "6.1e-5 too and survives; softmax and its backward pass run in fp32 as a rule",
-        "结论对，理由不对：低于{0:.0e}才会丢；d_k=64时同样低于6.1e-5却保留下来；softmax及其反向通常用fp32",
+        "6.1e-5 too and can be stored; softmax and its backward pass run in fp32 as a rule",
+        "结论对，理由不对：低于{0:.0e}才会丢；d_k=64时同样低于6.1e-5却存得下；softmax及其反向通常用fp32",
         Reading(Verdict.MISLEADING, lambda: _is_lost(2 * _sd(64)), "d_k = 64", "d_k=64"), facts=(_smallest_half,),
         on_page="0 16", command="softlookup learn 2",
     ),

@@ -100,8 +100,11 @@ SYMPTOMS = (
     AuditRow(
         "mask-hidden", "8", "a wrong mask can hardly be seen early in training", "掩码错误在训练早期几乎看不出来",
         None, "", _hidden_in_training,
-        "of a one-layer decoder under the wrong triangle: a loss below the entropy of the text gives it away",
-        "单层解码器、三角错误：损失低于文本的熵，当场露馅", command="softlookup learn 11",
+        "of a one-layer decoder under the wrong triangle: a loss below the entropy of the text gives it away; true of "
+        "the mask after the softmax: {0:.1f} nats then, the right mask {1:.1f}",
+        "单层解码器、三角错误：损失低于文本的熵，当场露馅；softmax之后置零则确实看不出：此时{0:.1f}奈特，正确掩码{1:.1f}",
+        facts=(lambda: trained("after softmax").early_loss, lambda: trained("causal").early_loss),
+        command="softlookup learn 11",
     ),
     AuditRow(
         "mask-learns", "8", "since the model learns not to look at the future", "因为模型会学着不去看未来", None, "",

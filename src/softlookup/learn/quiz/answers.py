@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ def parse_answers(text: str, ids: Sequence[str]) -> dict[str, str]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
+        if _looks_like_json(text):
+            raise UsageError("the answers start like JSON but are not valid JSON", _REMEDY) from None
         value = None
     if isinstance(value, dict):
         unknown = sorted(set(value) - set(ids))
@@ -33,6 +36,11 @@ def parse_answers(text: str, ids: Sequence[str]) -> dict[str, str]:
     if len(given) > len(ids):
         raise UsageError(f"{len(given)} answers were given to {len(ids)} questions", _REMEDY)
     return dict(zip(ids, [*given, *[""] * (len(ids) - len(given))], strict=True))
+
+
+def _looks_like_json(text: str) -> bool:
+    """No typed answer starts with a brace, or with a bracket before a quote or a line's end."""
+    return re.match(r'\s*(\{|\[[ \t\r]*["\n])', text) is not None
 
 
 def _typed(value: Any) -> str:

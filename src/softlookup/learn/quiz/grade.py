@@ -13,6 +13,7 @@ from softlookup.learn.quiz.question import LETTERS, Asked, Counts, Sheet, Text
 Verdict = Literal["right", "wrong", "unreadable", "unanswered"]
 
 _PICK = Text("answer with one of the letters {letters}", "请用字母 {letters} 中的一个作答")
+_BETWEEN = Text(", ", "、")
 _NUMBER = Text(
     "not read as a number: write 1.05M, 1048576, 2^20, 6.7e7 or 3/8",
     "没有读成一个数：可写 1.05M、1048576、2^20、6.7e7、3/8 或六千七百万",
@@ -60,11 +61,11 @@ def grade(asked: Asked, given: str) -> Grade:
 
 def _pick(asked: Asked, given: str) -> Grade:
     letters = LETTERS[: len(asked.options)]
-    picked = unicodedata.normalize("NFKC", given).strip().strip("().:").upper()
+    picked = unicodedata.normalize("NFKC", given).strip().strip("().:。、选 ").upper()
     if picked.isdecimal() and picked.isascii() and 1 <= int(picked[:3]) <= len(letters) and len(picked) < 3:
         picked = letters[int(picked) - 1]
     if len(picked) != 1 or picked not in letters:
-        return Grade("unreadable", _PICK.say(asked.language).format(letters=", ".join(letters)))
+        return Grade("unreadable", _PICK.say(asked.language).format(letters=_BETWEEN.say(asked.language).join(letters)))
     return Grade("right" if picked == asked.letter else "wrong")
 
 

@@ -80,7 +80,17 @@ def _plain(text: str) -> str:
     """Compatibility forms made plain, superscripts written out, signs of multiplication and minus unified."""
     raised = re.sub(r"[⁺⁻]?[⁰¹²³⁴-⁹]+", lambda match: "^" + unicodedata.normalize("NFKC", match.group()), text)
     plain = unicodedata.normalize("NFKC", raised).strip().lower().removesuffix("。")
-    for sign, meant in (("×", "*"), ("·", "*"), ("−", "-"), ("–", "-"), ("÷", "/"), ("≈", ""), ("~", ""), ("约", "")):
+    for sign, meant in (
+        ("×", "*"),
+        ("·", "*"),
+        ("−", "-"),
+        ("–", "-"),
+        ("÷", "/"),
+        ("≈", ""),
+        ("~", ""),
+        ("大约", ""),
+        ("约", ""),
+    ):
         plain = plain.replace(sign, meant)
     return re.sub(r"(?<=[\d.])\s*x\s*(?=[\d.])", "*", plain).removeprefix("=").strip()
 

@@ -56,8 +56,8 @@ class Documents:
         try:
             await asyncio.to_thread(incoming.close)
             document = await self._read(incoming.path, incoming.name)
-            known = self.store.with_digest(document.source.sha256)
-            if known is not None and known.name == incoming.name:
+            known = self.store.with_digest(document.source.sha256, incoming.name)
+            if known is not None:
                 return await self.describe(known.id)
             facts = StoredDocument(
                 id=new_id(), name=incoming.name, suffix=incoming.suffix, format=document.source.format,

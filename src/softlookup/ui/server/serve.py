@@ -158,7 +158,11 @@ def _bound(settings: Settings) -> socket.socket:
         )[0]
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
+        try:
+            bound.bind(address)
+        except OSError:
+            bound.close()
+            raise
     except OSError as error:
         raise UsageError(
             f"{settings.host} port {settings.port} cannot be used ({error.strerror or error})",

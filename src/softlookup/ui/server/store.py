@@ -163,9 +163,10 @@ class DocumentStore:
             raise NotFoundError("there is no such document", "GET /v1/documents lists those that are there")
         return found
 
-    def with_digest(self, sha256: str) -> StoredDocument | None:
-        """A document with the same bytes, None when there is none."""
-        return next((found for found in self.list() if found.sha256 == sha256), None)
+    def with_digest(self, sha256: str, name: str | None = None) -> StoredDocument | None:
+        """A document with the same bytes, and under ``name`` where one is given; None when there is none."""
+        same = (found for found in self.list() if found.sha256 == sha256)
+        return next((found for found in same if name in (None, found.name)), None)
 
     def update(self, facts: StoredDocument) -> None:
         """Replace what is said of a document; without effect when it was deleted meanwhile."""
