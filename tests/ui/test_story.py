@@ -317,6 +317,23 @@ def test_a_file_that_cannot_be_read_is_told_where_it_was_dropped(watched):
     assert page.locator("#note .note").count() == 0
 
 
+def test_a_server_that_is_gone_and_one_that_refuses_are_told(watched):
+    page = watched
+    upload(page, "lease.txt", CONTRACT.replace("Heron", "Stork").encode())
+    refusal = '{"error": {"message": "too many <b>questions</b>", "remedy": "wait"}}'
+    for answer in (lambda route: route.abort(), lambda route: route.fulfill(status=503, body=refusal)):
+        page.route("**/ask", answer)
+        page.locator("#question").fill("Who repairs the jetty?")
+        page.locator("#send").click()
+        page.locator("#note .note").wait_for()
+        shown = page.locator("#note p").inner_text()
+        assert shown.startswith(("The server does not answer.", "too many <b>questions</b>. wait"))
+        assert page.locator("#question").input_value() == "Who repairs the jetty?"  # nothing has to be written again
+        page.locator("#note button").click()
+        page.unroute("**/ask")
+    page.troubles.clear()  # the browser says so too
+
+
 def test_a_request_elsewhere_would_be_noticed(browser, address):
     context = browser.new_context()
     page = context.new_page()

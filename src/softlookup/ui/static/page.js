@@ -22,10 +22,33 @@ function note(html) {
   $("#note").innerHTML = html;
 }
 
+function trouble(type, body) {
+  // a note of the page is HTML; an error of the API is JSON, and is shown as text; nothing at all is silence
+  if ((type || "").startsWith("text/html")) return note(body);
+  let told = $("#note").dataset.gone;
+  try {
+    const { message, remedy } = JSON.parse(body).error;
+    told = `${message}. ${remedy}`;
+  } catch {
+    // not even JSON
+  }
+  const line = document.createElement("p");
+  const close = document.createElement("button");
+  const box = document.createElement("div");
+  line.textContent = told;
+  close.textContent = "×";
+  close.className = "quiet";
+  close.dataset.do = "close-note";
+  close.setAttribute("aria-label", $("#note").dataset.close);
+  box.className = "note";
+  box.append(line, close);
+  $("#note").replaceChildren(box);
+}
+
 async function get(address) {
   const response = await fetch(address, { headers: { "HX-Request": "true" } });
   const text = await response.text();
-  if (!response.ok) throw new Error(text);
+  if (!response.ok) throw Object.assign(new Error("refused"), { type: response.headers.get("Content-Type"), text });
   return text;
 }
 
@@ -249,7 +272,7 @@ async function settle(run) {
   try {
     html = await get(`/jobs/${run.dataset.run}`);
   } catch (error) {
-    return note(error.message);
+    return trouble(error.type, error.text);
   }
   const box = document.createElement("template");
   box.innerHTML = html;
@@ -326,7 +349,7 @@ function upload(file) {
     form.classList.remove("busy");
     $(".sending", form).hidden = true;
     form.reset();
-    note(request.responseText);
+    trouble(request.getResponseHeader("Content-Type"), request.responseText);
   };
   request.onload = () => (request.status === 201 ? location.assign(request.getResponseHeader("Location")) : failed());
   request.onerror = failed;
@@ -458,6 +481,13 @@ document.addEventListener("htmx:afterRequest", (event) => {
   }
   if (event.detail.elt.matches(".wrong form") && event.detail.successful) event.detail.elt.closest("details").open = false;
 });
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr } = event.detail;
+  if (xhr.status < 400 || (xhr.getResponseHeader("Content-Type") || "").startsWith("text/html")) return;
+  event.detail.shouldSwap = false;
+  trouble("", xhr.responseText);
+});
+document.addEventListener("htmx:sendError", () => trouble("", ""));
 document.addEventListener("htmx:load", (event) => welcome(event.detail.elt));
 
 if ($("#upload")) drops($("#upload"));
