@@ -15,7 +15,7 @@ from softlookup.documents.language import language_of
 from softlookup.ui.escape import printable
 from softlookup.ui.page.preferences import THEMES, preferences
 from softlookup.ui.page.words import PAGE_WORDS
-from softlookup.ui.report.words import WORDS, page_name
+from softlookup.ui.report.words import WORDS, clause_name, page_name
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -46,6 +46,7 @@ def text_of(request: Request, template: str, **context: Any) -> str:
         "other_language": "en" if chosen.language == "zh" else "zh", "csrf": state.csrf_token,
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         "static": static_address, "version": softlookup.__version__, "has_token": state.settings.token is not None,
+        "clause_name": lambda label: clause_name(label, chosen.language),
         "page_name": lambda page: page_name(page, chosen.language),
         "lang_of": lambda text: "zh-CN" if language_of(text) == "zh" else "en",
         "seconds": lambda value: seconds_text(value, chosen.language),
