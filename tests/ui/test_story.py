@@ -167,7 +167,7 @@ def test_english_word_file_from_upload_to_report(watched, tmp_path):
     assert page.locator("#said").inner_text().startswith("Diagnosis: ")
 
     with page.expect_download() as saved:
-        page.locator("a.file", has_text="Report").click()
+        page.locator("a.file", has_text="Report").first.click()
     path = tmp_path / "report.html"
     saved.value.save_as(path)
     report = path.read_text("utf-8")
