@@ -149,7 +149,7 @@ def test_alerts_and_unprofiled_heads_ask_for_review(case):
     case.profile = replace(PROFILE, profiled=False)
     answer = case.ask("laws of Ireland")
     assert answer.alerts == ("sink: x",)
-    assert "monitors raised alerts" in answer.reason
+    assert "the model behaved unusually" in answer.reason
     assert "not profiled" in answer.reason
     assert answer.model.heads == "all heads of layers 1 to 1 (not profiled)"
 

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from softlookup.errors import SoftlookupError, UsageError
 from softlookup.ui.page.rendering import is_fragment, rendered
-from softlookup.ui.server.problems import error_headers, status_of
+from softlookup.ui.server.problems import NotFoundError, error_headers, status_of
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -42,12 +42,19 @@ class PageRoute(APIRoute):
         return handled
 
 
+def is_of_page(request: Request) -> bool:
+    """Whether a person's browser asks, outside the API."""
+    return not request.url.path.startswith("/v1/") and "text/html" in request.headers.get("accept", "")
+
+
 def error_page(request: Request, error: SoftlookupError) -> HTMLResponse:
     """What went wrong, and what helps."""
     status, code = status_of(error)
+    # what the program interface lists is no help to a person; the page itself links to all documents
+    remedy = "" if isinstance(error, NotFoundError) else error.remedy
     template = "_page_note.html" if is_fragment(request) else "page_error.html"
     response = rendered(
-        request, template, status, code=code, message=" ".join(error.message.split()), remedy=error.remedy
+        request, template, status, code=code, message=" ".join(error.message.split()), remedy=remedy
     )
     response.headers.update(error_headers(error))
     return response

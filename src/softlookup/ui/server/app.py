@@ -9,14 +9,16 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from softlookup import __version__
 from softlookup.errors import SoftlookupError, UsageError
 from softlookup.ui.page import routes as page_routes
+from softlookup.ui.page.problems import error_page, is_of_page
 from softlookup.ui.server import api_about, api_ask, api_documents, api_look, api_sessions, openai_api
 from softlookup.ui.server.openapi import describe
-from softlookup.ui.server.problems import error_body
+from softlookup.ui.server.problems import NotFoundError, error_body
 from softlookup.ui.server.responses import Json, error_response
 from softlookup.ui.server.safety import Safety
 from softlookup.ui.server.settings import Settings
@@ -62,9 +64,11 @@ def _add_errors(app: FastAPI) -> None:
         return error_response(error)
 
     @app.exception_handler(HTTPException)
-    async def plain(_: Request, error: HTTPException) -> Json:
+    async def plain(request: Request, error: HTTPException) -> Response:
         if isinstance(error.__cause__, SoftlookupError):  # raised while the body was read
             return error_response(error.__cause__)
+        if error.status_code == 404 and is_of_page(request):  # a person mistyped an address
+            return error_page(request, NotFoundError("there is no such page", ""))
         body = error_body(UsageError(str(error.detail), ""))
         body["error"]["code"] = _CODES.get(error.status_code, "invalid_request")
         return Json(body, error.status_code, dict(error.headers or {}))
