@@ -248,6 +248,9 @@ def test_two_answers_side_by_side(visitor, lease, asked):
     assert "Which law governs?" in html
     assert html.count('class="strip"') == 1
     assert f'<a href="/documents/{lease}?clause=' in html
+    doubted = [turn.answer for turn in visitor.client.app.state.page.talk(lease).turns if turn.answer.needs_review]
+    assert html.count("Check by hand") == len(doubted)
+    assert all(look(html).text.count(reason) for answer in doubted for reason in answer.reasons)
     for wrong in ([0], [0, 0], [0, 99], []):
         assert visitor.client.get(f"/documents/{lease}/compare", params={"q": wrong}).status_code == 400
 
@@ -333,6 +336,31 @@ def test_a_question_without_script_is_queued_shown_and_stopped(visitor, lease):
         gate.set()
     events = visitor.client.get(f"/jobs/{name}/events").text
     assert "event: done" in events
+
+
+def test_a_waiting_diagnosis_is_there_after_a_reload_and_can_be_stopped(visitor, lease, asked):
+    gate = threading.Event()
+    visitor.client.app.state.server.jobs.submit("upkeep", lambda _: gate.wait(30), background=True)
+    try:
+        begun = visitor.post(f"/documents/{lease}/diagnose", turn="0", expect="5")
+        html = visitor.client.get(begun.headers["location"]).text
+        (name,) = fields(html, "data-run")
+        assert f'id="{name}" data-run="{name}" data-events="/jobs/{name}/events"' in html
+        visitor.post(f"/jobs/{name}/cancel", back=begun.headers["location"])
+        assert "data-run" not in visitor.client.get(begun.headers["location"]).text
+    finally:
+        gate.set()
+
+
+def test_a_wrong_address_is_told_to_a_person_as_a_page(visitor):
+    person = visitor.client.get("/nothing", headers={"Accept": "text/html"})
+    assert person.status_code == 404
+    assert "There is no such page" in person.text
+    assert visitor.client.get("/nothing").json()["error"]["code"] == "not_found"
+    assert visitor.client.get("/v1/nothing", headers={"Accept": "text/html"}).json()["error"]["code"] == "not_found"
+    gone = visitor.client.get("/documents/doc_0", headers={"Accept": "text/html"}).text
+    assert "There is no such document" in gone
+    assert "/v1/" not in gone
 
 
 def test_wrong_questions_are_told_where_the_reader_is(visitor, lease):

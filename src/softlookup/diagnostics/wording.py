@@ -66,7 +66,7 @@ _EN = {
     ),
     "not_selected": (
         "While reading the question the model looked at {place}, but its answer goes with {other}.",
-        "name the clause or the party in the question, or ask on {place} alone; {other} is the distractor",
+        "name the clause or the party in the question, or ask on {place} alone; {other} was used instead",
     ),
     "misread given": (
         ("The model looked at {place}; the answer that was given says otherwise, while the model, asked on that clause "

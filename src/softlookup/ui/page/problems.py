@@ -53,8 +53,6 @@ def error_page(request: Request, error: SoftlookupError) -> HTMLResponse:
     # what the program interface lists is no help to a person; the page itself links to all documents
     remedy = "" if isinstance(error, NotFoundError) else error.remedy
     template = "_page_note.html" if is_fragment(request) else "page_error.html"
-    response = rendered(
-        request, template, status, code=code, message=" ".join(error.message.split()), remedy=remedy
-    )
+    response = rendered(request, template, status, code=code, message=" ".join(error.message.split()), remedy=remedy)
     response.headers.update(error_headers(error))
     return response

@@ -236,7 +236,8 @@ function choose(item) {
 
 // --- questions
 
-const clock = (start) => `${((performance.now() - start) / 1000).toFixed(0)} s`;
+const chinese = document.documentElement.lang.startsWith("zh");
+const clock = (start) => `${((performance.now() - start) / 1000).toFixed(0)} ${chinese ? "秒" : "s"}`;
 
 function follow(run) {
   const start = performance.now();
@@ -248,7 +249,7 @@ function follow(run) {
   let phase = "";
   stream.addEventListener("progress", (event) => {
     const now = JSON.parse(event.data);
-    const ahead = now.queue_position ? `, ${told.dataset.ahead.replace("{count}", now.queue_position)}` : "";
+    const ahead = now.queue_position ? `${chinese ? "，" : ", "}${told.dataset.ahead.replace("{count}", now.queue_position)}` : "";
     told.textContent = (told.dataset[now.phase] || told.dataset.other) + ahead;
     $("progress", run).value = now.fraction;
     if (now.phase !== phase) say(told.textContent);
