@@ -92,7 +92,8 @@ _EN = {
     "seen": "The model read {seen:,} of {total:,} tokens.",
     "login": "Log in",
     "token": "Token",
-    "login_note": "This server asks for the token (a kind of password) that it was started with. Whoever runs it can give it to you.",
+    "login_note": "This server asks for the token (a kind of password) that it was started with. "
+    "Whoever runs it can give it to you.",
     "login_wrong": "This is not the token.",
     "error": "This did not work",
     "needs_script": "Progress, jumps and clicks need JavaScript; asking, reading and files work without.",
