@@ -26,9 +26,10 @@ def main() -> int:
     sys.stdout.write("\n\n")
     for citation in told["citations"]:
         page = "" if citation["page"] is None else f", page {citation['page']}"
-        sys.stdout.write(f"clause {citation['clause']}{page} ({citation['via']}): {citation['quote']}\n")
+        line = f"clause {citation['clause']}{page} ({citation['via']}): {citation['quote']}"
+        sys.stdout.write(printable(line) + "\n")
     for note in told["notes"]:
-        sys.stderr.write(f"note: {note}\n")
+        sys.stderr.write(f"note: {printable(note)}\n")
     return 3 if told["answer"]["outcome"] == "no_evidence" else 0
 
 
@@ -54,7 +55,7 @@ def ask(path: Path, question: str) -> dict[str, Any]:
 
 
 def printable(text: str) -> str:
-    """A model's words without control characters: a terminal would obey them."""
+    """Words of a model or of a contract without control characters: a terminal would obey them."""
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
 
 

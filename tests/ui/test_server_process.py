@@ -172,7 +172,8 @@ def test_wrong_settings_are_one_line(capsys, tmp_path):
         (("--host", "0.0.0.0"), "token"), (("--token-file", str(loose)), "read by others"),
         (("--token-file", str(tmp_path / "none")), "cannot be read"), (("--max-upload", "many"), "size"),
         (("--no-store", "--history"), "--history"), (("--port", "99999"), "--port"),
-        (("--allow-path", str(tmp_path / "none")), "no folder"),
+        (("--allow-path", str(tmp_path / "none")), "no folder"), (("--token", ""), "a token of at least"),
+        (("--allowed-host", "http://desk.example/"), "--allowed-host"), (("--allowed-host", ""), "--allowed-host"),
     ):  # fmt: skip
         code, told = refused(capsys, *options)
         assert code == 2

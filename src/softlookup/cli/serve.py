@@ -98,8 +98,9 @@ def _say(address: str) -> None:
 
 def _token(options: argparse.Namespace) -> str | None:
     if options.token_file is None:
-        token: str | None = options.token or os.environ.get(TOKEN_VARIABLE) or None
-        return token
+        if options.token is not None:
+            return str(options.token)  # an empty one is refused: whoever gives one wants to be guarded
+        return os.environ.get(TOKEN_VARIABLE) or None
     path = Path(options.token_file)
     try:
         with path.open(encoding="utf-8") as stream:
