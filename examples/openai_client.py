@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from openai import OpenAI
+from openai import OpenAI, OpenAIError
 
 
 def main() -> int:
@@ -22,7 +22,11 @@ def main() -> int:
     if len(sys.argv) != 3:
         sys.stderr.write("usage: openai_client.py FILE QUESTION\n")
         return 2
-    told = ask(Path(sys.argv[1]), sys.argv[2])
+    try:
+        told = ask(Path(sys.argv[1]), sys.argv[2])
+    except (OpenAIError, OSError) as error:  # no server, no such file, or a refusal with its reason
+        sys.stderr.write(f"openai_client.py: {printable(str(error))}\n")
+        return 1
     sys.stdout.write("\n\n")
     for citation in told["citations"]:
         page = "" if citation["page"] is None else f", page {citation['page']}"
