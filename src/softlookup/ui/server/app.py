@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from softlookup import __version__
 from softlookup.errors import SoftlookupError, UsageError
+from softlookup.ui.page import routes as page_routes
 from softlookup.ui.server import api_about, api_ask, api_documents, api_look, api_sessions, openai_api
 from softlookup.ui.server.openapi import describe
 from softlookup.ui.server.problems import error_body
@@ -52,7 +53,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.server = state
-    for routes in (api_about, api_documents, api_ask, api_sessions, api_look, openai_api):
+    for routes in (api_about, api_documents, api_ask, api_sessions, api_look, openai_api, page_routes):
         app.include_router(routes.router)
     _add_errors(app)
     app.add_middleware(Safety, state=state)
