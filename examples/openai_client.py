@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from openai import OpenAI
+from openai import OpenAI, OpenAIError
 
 
 def main() -> int:
@@ -22,13 +22,18 @@ def main() -> int:
     if len(sys.argv) != 3:
         sys.stderr.write("usage: openai_client.py FILE QUESTION\n")
         return 2
-    told = ask(Path(sys.argv[1]), sys.argv[2])
+    try:
+        told = ask(Path(sys.argv[1]), sys.argv[2])
+    except (OpenAIError, OSError) as error:  # no server, no such file, or a refusal with its reason
+        sys.stderr.write(f"openai_client.py: {printable(str(error))}\n")
+        return 1
     sys.stdout.write("\n\n")
     for citation in told["citations"]:
         page = "" if citation["page"] is None else f", page {citation['page']}"
-        sys.stdout.write(f"clause {citation['clause']}{page} ({citation['via']}): {citation['quote']}\n")
+        line = f"clause {citation['clause']}{page} ({citation['via']}): {citation['quote']}"
+        sys.stdout.write(printable(line) + "\n")
     for note in told["notes"]:
-        sys.stderr.write(f"note: {note}\n")
+        sys.stderr.write(f"note: {printable(note)}\n")
     return 3 if told["answer"]["outcome"] == "no_evidence" else 0
 
 
@@ -54,7 +59,7 @@ def ask(path: Path, question: str) -> dict[str, Any]:
 
 
 def printable(text: str) -> str:
-    """A model's words without control characters: a terminal would obey them."""
+    """Words of a model or of a contract without control characters: a terminal would obey them."""
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import types
+from contextlib import suppress
 
 import pytest
 
@@ -233,8 +234,12 @@ def test_ctrl_c_of_a_real_process(state):
         for line in child.stdout:
             if line.startswith("Question 2"):
                 break
-        child.send_signal(signal.SIGINT)
-        assert child.wait(timeout=60) == 130
+        for _ in range(6):  # Python drops one that comes while it runs a finalizer: a person presses again
+            child.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(timeout=20)
+                break
+        assert child.wait(timeout=20) == 130
         assert "Traceback" not in child.stderr.read()
     assert json.loads((state / "learn.json").read_text())["quiz"]
 

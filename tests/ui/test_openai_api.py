@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import runpy
+from pathlib import Path
 
 import openai
 import pytest
@@ -189,3 +191,16 @@ def test_an_error_in_the_middle_of_a_stream_is_raised(client, document, server, 
     )
     with pytest.raises(openai.APIError, match="NaN"):
         list(stream)
+
+
+def test_the_example_shows_a_terminal_nothing_that_it_obeys(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["openai_client.py", "contract.md", "What is the fee?"])
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "openai_client.py"))
+    quote = "the fee is \x1b[31mEUR 5,000 \u202eEVIL"
+    citation = {"clause": "99\x07", "page": None, "via": "attention", "quote": quote}
+    told = {"citations": [citation], "notes": ["a\x1b[2J"], "answer": {"outcome": "answered"}}
+    example["main"].__globals__["ask"] = lambda *_: told
+    assert example["main"]() == 0
+    shown = capsys.readouterr()
+    assert "EUR 5,000" in shown.out
+    assert not set(shown.out + shown.err) & set("\x1b\x07\u202e")

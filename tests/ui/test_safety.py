@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import json
 import os
 import socket
@@ -21,6 +22,15 @@ from softlookup.ui.server.reading import LimitedReading, ReadLimits
 from softlookup.ui.server.settings import Settings
 from softlookup.ui.server.store import DocumentStore
 from tiny_models import CONTRACT
+
+_SPEC = importlib.util.spec_from_file_location(
+    "safety_pdf_builders", Path(__file__).parents[1] / "documents" / "pdf_builders.py"
+)
+assert _SPEC is not None
+assert _SPEC.loader is not None
+PDF = importlib.util.module_from_spec(_SPEC)
+sys.modules[_SPEC.name] = PDF  # its dataclasses look there for their module
+_SPEC.loader.exec_module(PDF)
 
 TOKEN = "correct-horse-battery-staple"
 
@@ -72,7 +82,7 @@ def test_further_names_are_answered_when_they_are_given(tiny_folder, tmp_path):
 
 @pytest.mark.parametrize(
     "headers",
-    [{"origin": "https://evil.example"}, {"origin": "null"}, {"origin": "http://127.0.0.1:1"},
+    [{"origin": "https://evil.example"}, {"origin": "null"}, {"origin": "http://127.0.0.1:1"}, {"origin": "http://["},
      {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}],
     ids=str,
 )  # fmt: skip
@@ -287,6 +297,13 @@ def test_what_cannot_be_read_is_not_kept(strict, name, content, status):
     if status == 422:
         assert str(strict.state.folder) not in response.text
         assert "original" not in response.text
+
+
+def test_a_locked_pdf_is_told_in_terms_of_this_interface(strict):
+    locked = PDF.encrypted([PDF.sheet([(72, 700, "The fee is 500 dollars.")])], user=b"secret")
+    response = strict.client.post("/v1/documents", files={"file": ("a.pdf", locked)})
+    assert response.status_code == 422
+    assert response.json()["error"]["remedy"].startswith("save a copy without a password")
 
 
 NAMES = ("../../../tmp/evil.txt", "/etc/cron.d/evil.txt", "..\\..\\evil.txt", "a\x1b[31m\u202etxt.md", "CON.txt", ".",

@@ -193,6 +193,33 @@ def test_a_wrong_question_is_refused_with_its_reason(server, document, body, sta
     assert set(error) == {"message", "remedy", "type", "code", "param"}
 
 
+@pytest.mark.parametrize(
+    ("kind", "body", "message", "remedy", "param"),
+    [
+        ("application/json", b"{", "no JSON", "JSON object", None),
+        ("application/json", b"[]", "a JSON object is required", "send one; see", None),
+        ("application/json", b"", "a JSON object is required", "send one; see", None),
+        ("application/x-www-form-urlencoded", b"question=a", "a JSON object is required", "content-type", None),
+        ("application/json", b'{"document": "a"}', "the body: give either question or questions", "openapi", None),
+        ("application/json", b'{"document": "a", "question": 5}', "question: ", "openapi", "question"),
+    ],
+)
+def test_whoever_writes_a_request_by_hand_is_told_what_to_send(server, kind, body, message, remedy, param):
+    response = server.client.post("/v1/ask", content=body, headers={"content-type": kind})
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert message in error["message"]
+    assert remedy in error["remedy"]
+    assert error["param"] == param
+
+
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/v1/nothing", 404), ("PUT", "/v1/ask", 405)])
+def test_a_wrong_address_or_method_says_where_to_look(server, method, path, status):
+    response = server.client.request(method, path)
+    assert response.status_code == status
+    assert response.json()["error"]["remedy"]
+
+
 def test_fifty_at_once_get_the_answers_of_one_by_one(server, document):
     def ask(number):
         body = {"document": document, "question": QUESTIONS[number % len(QUESTIONS)], "alpha": EAGER}

@@ -150,6 +150,36 @@ def test_after_the_drain_time_it_ends_all_the_same(tiny_folder, tmp_path):
         assert "event: answer" not in lines
 
 
+# a worker that hears nothing, deep in the model: without a way out of its own such a process aborts at its end
+DEAF = """
+import sys
+import torch
+from softlookup.cli import main
+from softlookup.ui.server.jobs import Job
+
+def deaf(self):
+    while True:
+        torch.ones(400, 400) @ torch.ones(400, 400)
+
+Job.run = deaf
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_worker_that_hears_nothing_does_not_spoil_the_end(tiny_folder, tmp_path):
+    command = ["serve", "--port", "0", "--drain", "1", "--store", str(tmp_path), "--model", str(tiny_folder)]
+    started = subprocess.Popen(
+        [sys.executable, "-c", DEAF, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with started as server:
+        address = server.stdout.readline().split()[-1]
+        with httpx.Client(base_url=address, timeout=60) as client:
+            assert client.get("/healthz").status_code == 200
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+        assert "terminate" not in server.stderr.read()
+
+
 def test_the_token_comes_from_a_file_or_the_environment(tiny_folder, tmp_path):
     secret = "correct-horse-battery-staple"
     with process(tmp_path, tiny_folder, SOFTLOOKUP_TOKEN=secret) as (_, client):
@@ -172,7 +202,8 @@ def test_wrong_settings_are_one_line(capsys, tmp_path):
         (("--host", "0.0.0.0"), "token"), (("--token-file", str(loose)), "read by others"),
         (("--token-file", str(tmp_path / "none")), "cannot be read"), (("--max-upload", "many"), "size"),
         (("--no-store", "--history"), "--history"), (("--port", "99999"), "--port"),
-        (("--allow-path", str(tmp_path / "none")), "no folder"),
+        (("--allow-path", str(tmp_path / "none")), "no folder"), (("--token", ""), "a token of at least"),
+        (("--allowed-host", "http://desk.example/"), "--allowed-host"), (("--allowed-host", ""), "--allowed-host"),
     ):  # fmt: skip
         code, told = refused(capsys, *options)
         assert code == 2

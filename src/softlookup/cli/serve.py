@@ -98,8 +98,9 @@ def _say(address: str) -> None:
 
 def _token(options: argparse.Namespace) -> str | None:
     if options.token_file is None:
-        token: str | None = options.token or os.environ.get(TOKEN_VARIABLE) or None
-        return token
+        if options.token is not None:
+            return str(options.token)  # an empty one is refused: whoever gives one wants to be guarded
+        return os.environ.get(TOKEN_VARIABLE)  # the same for a variable that is set and empty
     path = Path(options.token_file)
     try:
         with path.open(encoding="utf-8") as stream:
@@ -107,7 +108,8 @@ def _token(options: argparse.Namespace) -> str | None:
                 raise UsageError(f"--token-file {path} can be read by others", f"run chmod 600 {path}")
             return stream.readline(4096).strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--token-file {path} cannot be read ({error})", "check the path and its rights") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"--token-file {path} cannot be read ({reason})", "check the path and its rights") from error
 
 
 def _store(options: argparse.Namespace) -> Path | None:

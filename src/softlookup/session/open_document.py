@@ -241,7 +241,7 @@ class OpenDocument:
     def check_question(self, question: str) -> None:
         """Raise ``UsageError`` for a question that is empty or not text, ``CapacityError`` for one too long."""
         if not question.strip():
-            raise UsageError("the question is empty", "write a question after the file name")
+            raise UsageError("the question is empty", "write the question")
         if any("\ud800" <= character <= "\udfff" for character in question):
             raise UsageError("the question is not valid UTF-8", "check the encoding of your terminal")
         tokens = self.session.count_tokens(question)

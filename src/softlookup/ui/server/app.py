@@ -25,6 +25,11 @@ from softlookup.ui.server.settings import Settings
 from softlookup.ui.server.state import ServerState
 
 _CODES = {401: "token_required", 403: "refused", 404: "not_found", 405: "method_not_allowed"}
+_PLAIN = {
+    404: ("there is nothing under this address", "/openapi.json lists what there is"),
+    405: ("this address does not take this method", "the header Allow says which it takes"),
+}
+_NO_OBJECT = ("missing", "model_attributes_type", "model_type", "dict_type")  # pydantic's names
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -69,17 +74,29 @@ def _add_errors(app: FastAPI) -> None:
             return error_response(error.__cause__)
         if error.status_code == 404 and is_of_page(request):  # a person mistyped an address
             return error_page(request, NotFoundError("there is no such page", ""))
-        body = error_body(UsageError(str(error.detail), ""))
+        body = error_body(UsageError(*_PLAIN.get(error.status_code, (str(error.detail), "see /openapi.json"))))
         body["error"]["code"] = _CODES.get(error.status_code, "invalid_request")
         return Json(body, error.status_code, dict(error.headers or {}))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Json:
+    async def invalid(request: Request, error: RequestValidationError) -> Json:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
-        told = error_body(UsageError(f"{place[:200]}: {str(first['msg'])[:300]}", "see /openapi.json"))
-        told["error"]["param"] = place[:200]
+        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        told = error_body(_wrong(request, first, place))
+        told["error"]["param"] = place[:200] if place and first["type"] != "json_invalid" else None
         return Json(told, 400)
+
+
+def _wrong(request: Request, found: dict[str, Any], place: str) -> UsageError:
+    """What pydantic has found, for somebody who writes a request by hand."""
+    if found["type"] == "json_invalid":
+        return UsageError(f"the body is no JSON from character {place} on", "send a JSON object")
+    if not place and found["type"] in _NO_OBJECT:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        said = "" if kind == "application/json" else ", with the header content-type: application/json"
+        return UsageError("a JSON object is required as the body", f"send one{said}; see /openapi.json")
+    message = str(found["msg"]).removeprefix("Value error, ")
+    return UsageError(f"{place[:200] or 'the body'}: {message[:300]}", "see /openapi.json")
 
 
 def openapi_text(app: FastAPI) -> str:

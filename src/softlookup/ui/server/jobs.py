@@ -186,6 +186,11 @@ class Jobs:
         """Jobs in the queue."""
         return len(self._queue)
 
+    @property
+    def stuck(self) -> bool:
+        """Whether the worker still works although it was told to end."""
+        return self._closing and self._thread.is_alive()
+
     def submit(self, kind: Kind, work: Callable[[Job], Any], document: str = "", *, background: bool = False) -> Job:
         """Queue ``work``. Raises ``OverloadError`` when the queue is full or the server stops."""
         job = Job(kind, work, document, background=background)

@@ -129,5 +129,7 @@ class LimitedReading:
             )
         kind = getattr(errors, told["kind"]) if told["kind"] in _KINDS else SoftlookupError
         message, remedy = str(told["message"]), str(told["remedy"])
+        if "--password-env" in remedy:  # who asks here gives no options of the command line
+            remedy = "save a copy without a password and give that, or read it with `softlookup ask --password-env`"
         error: SoftlookupError = kind(message.replace(str(self._path), self._shown), remedy)
         return error

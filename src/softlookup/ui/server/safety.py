@@ -242,7 +242,10 @@ def _check_origin(scope: Scope, headers: Headers, host: str) -> None:
 
 
 def _same_origin(origin: str, host: str) -> bool:
-    parts = urlsplit(origin)
+    try:
+        parts = urlsplit(origin)
+    except ValueError:  # such as "http://[", which no browser sends
+        return False
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
 
 

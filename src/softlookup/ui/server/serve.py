@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import FrameType
@@ -28,9 +30,15 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def serve(settings: Settings, ready: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT; ``ready`` hears the address once requests are answered.
 
-    Raises ``UsageError`` for an address that cannot be used or a store that another server has.
+    Raises ``UsageError`` for an address that cannot be used or a store that another server has. Ends the process itself
+    where the worker is still deep in the model: a thread that wakes up while the interpreter is taken down aborts it.
     """
-    Server.prepared(settings, ready).serve_all()
+    server = Server.prepared(settings, ready)
+    server.serve_all()
+    if server.state.jobs.stuck:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 class Server(uvicorn.Server):

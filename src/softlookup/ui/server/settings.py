@@ -57,6 +57,11 @@ class Settings:
                 f"a token of at least {LEAST_TOKEN} letters, digits and signs is required",
                 "make one with `python -c 'import secrets; print(secrets.token_urlsafe())'`",
             )
+        for name in self.allowed_hosts:
+            if not name or "/" in name or not _is_plain(name):
+                raise UsageError(
+                    f"--allowed-host must be a name such as desk.example, got {name!r}", "leave out http:// and paths"
+                )
         if not self.is_loopback and self.token is None:
             raise UsageError(
                 f"--host {self.host} can be reached by others, so a token is required",
