@@ -7,6 +7,7 @@ import importlib.util
 import re
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -476,3 +477,12 @@ def test_log_in_with_the_token(tmp_path, tiny_folder):
         assert "HttpOnly" in right.headers["set-cookie"]
         assert "SameSite=strict" in right.headers["set-cookie"]
         assert client.get("/", follow_redirects=False).status_code == 200
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_the_page_says_that_answers_are_forgotten_unless_they_are_kept(tmp_path, tiny_folder, history):
+    app = create_app(replace(inputs.settings(tmp_path, tiny_folder), history=history))
+    with TestClient(app, base_url=HOST) as client:
+        visitor = inputs.Visitor(client)
+        page = client.get(f"/documents/{visitor.upload('lease.txt', CONTRACT.encode())}").text
+    assert (PAGE_WORDS["en"]["forgotten"] in page) is not history

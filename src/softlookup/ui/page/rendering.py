@@ -46,6 +46,7 @@ def text_of(request: Request, template: str, **context: Any) -> str:
         "other_language": "en" if chosen.language == "zh" else "zh", "csrf": state.csrf_token,
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         "static": static_address, "version": softlookup.__version__, "has_token": state.settings.token is not None,
+        "history": state.settings.history,
         "clause_name": lambda label: clause_name(label, chosen.language),
         "page_name": lambda page: page_name(page, chosen.language),
         "lang_of": lambda text: "zh-CN" if language_of(text) == "zh" else "en",

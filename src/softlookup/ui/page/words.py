@@ -8,6 +8,7 @@ _EN = {
     "tagline": "Ask a contract. See where the answer stands.",
     "note": "This page says where a model looked while it read. It does not say that an answer is right, and it is no "
     "legal advice.",
+    "forgotten": "Questions and answers are forgotten when the server stops: download a report to keep them.",
     "skip_ask": "Skip to the question",
     "skip_list": "Skip to the documents",
     "language": "中文",
@@ -113,6 +114,7 @@ _EN = {
 _ZH = {
     "tagline": "向合同提问，看到答案的出处。",
     "note": "本页说明模型阅读时关注了哪里，不说明回答是否正确，也不构成法律意见。",
+    "forgotten": "服务器停止后，问题和回答即被遗忘：要保留，请下载报告。",
     "skip_ask": "跳到提问框",
     "skip_list": "跳到文件列表",
     "language": "English",
