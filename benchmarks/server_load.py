@@ -6,7 +6,7 @@ Stages: start (seconds from the process to its first response), answers (seconds
 on one document), together (50 questions sent at once against the same one by one: how many answers differ), leave
 (seconds until the worker is free when a client leaves during the prefill), memory (resident bytes of the server after
 every fifth of --requests requests of all kinds), kill (documents that are whole after a kill -9 in mid-answer).
-Each finished stage is a line of --out and is not run again; the machine should do nothing else. About three minutes.
+Each finished stage is a line of --out and is not run again; the machine should do nothing else. About ten minutes.
 """
 
 from __future__ import annotations
