@@ -20,9 +20,10 @@ from softlookup.errors import UsageError
 from softlookup.ui.page.expect import expectation
 from softlookup.ui.page.forms import local_path
 from softlookup.ui.page.preferences import accepted
-from softlookup.ui.page.rendering import FOLDER, STATIC
+from softlookup.ui.page.rendering import STATIC
 from softlookup.ui.page.words import PAGE_WORDS
 from softlookup.ui.server.app import create_app
+from softlookup.ui.templating import UI_FOLDER as FOLDER
 from tiny_models import CONTRACT, CONTRACT_ZH
 
 

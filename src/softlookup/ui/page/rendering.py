@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import HTMLResponse
@@ -12,16 +11,15 @@ from fastapi.responses import HTMLResponse
 import softlookup
 from softlookup.cost.plan.plan_texts import seconds_text
 from softlookup.documents.language import language_of
-from softlookup.ui.escape import printable
 from softlookup.ui.page.preferences import THEMES, preferences
 from softlookup.ui.page.words import PAGE_WORDS
 from softlookup.ui.report.words import WORDS, clause_name, page_name
+from softlookup.ui.templating import UI_FOLDER, template_environment
 
 if TYPE_CHECKING:
     from fastapi import Request
     from jinja2 import Environment
 
-FOLDER = Path(__file__).resolve().parents[1]
 STATIC = {
     "page.css": "text/css", "report.css": "text/css", "page.js": "text/javascript", "htmx.min.js": "text/javascript",
     "icon.svg": "image/svg+xml",
@@ -63,7 +61,7 @@ def is_fragment(request: Request) -> bool:
 @cache
 def static_bytes(name: str) -> bytes:
     """A static file; ``name`` is one of :data:`STATIC`."""
-    return (FOLDER / "static" / name).read_bytes()
+    return (UI_FOLDER / "static" / name).read_bytes()
 
 
 @cache
@@ -75,22 +73,7 @@ def static_address(name: str) -> str:
 @cache
 def environment() -> Environment:
     """The templates."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    def shown(value: object) -> object:
-        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-    made = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=shown,
-    )
-    made.filters["count"] = lambda value: f"{value:,}"
-    made.filters["fixed"] = lambda value, digits: f"{value:.{digits}f}"
+    made = template_environment()
     made.filters["size"] = _size
     return made
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import softlookup
 from softlookup.documents.language import Language
 from softlookup.documents.model import Document, Span
 from softlookup.ui.document_view import document_pieces
-from softlookup.ui.escape import printable
 from softlookup.ui.page_images import PageImage, page_images
 from softlookup.ui.report import facts
 from softlookup.ui.report.cells import Cell, document_cells
@@ -23,12 +21,12 @@ from softlookup.ui.report.questions import QuestionView, evidence_row, highlight
 from softlookup.ui.report.strip import Row, strip_svg
 from softlookup.ui.report.text_section import text_section
 from softlookup.ui.report.words import WORDS, clause_name, page_name
+from softlookup.ui.templating import UI_FOLDER, template_environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-_FOLDER = Path(__file__).resolve().parents[1]
 # cells of all strips together, and of one
 _MOST_CELLS, _CELLS_OF_ONE = 4_800, 1_200
 # the share of the file that page images may take, and how many are drawn at most
@@ -206,26 +204,9 @@ def _maps(view: QuestionView, language: Language) -> dict[str, Markup] | None:
 
 @cache
 def _style() -> str:
-    return (_FOLDER / "static" / "report.css").read_text("utf-8")
+    return (UI_FOLDER / "static" / "report.css").read_text("utf-8")
 
 
 @cache
 def _environment() -> Environment:
-    """Templates in which every string is escaped, and every invisible character shown."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    def shown(value: object) -> object:
-        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=shown,
-    )
-    environment.filters["count"] = lambda value: f"{value:,}"
-    environment.filters["fixed"] = lambda value, digits: f"{value:.{digits}f}"
-    return environment
+    return template_environment()
